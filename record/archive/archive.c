@@ -2,6 +2,7 @@
 /* Files of the directory, and which of them go; see archive.h. */
 #include "record/archive/archive.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -274,42 +275,42 @@ void ncs_archive_begin_run(struct ncs_archive *archive,
 		 archive->run);
 }
 
-/* Replaces what a folder's name does not have, but for `other` characters. */
-static void clean_name(char *name, const char *other)
-{
-	for (; *name; name++)
-		if (!strchr(other, *name) && !(*name >= '0' && *name <= '9') &&
-		    !(*name >= 'a' && *name <= 'z') &&
-		    !(*name >= 'A' && *name <= 'Z'))
-			*name = '_';
-}
-
-/* Adds a part to a folder's name, if there is one, behind a mark. */
+/* Adds a part to a folder's name, if there is one, behind a mark. Characters that are
+ * not plain are encoded as in URLs, which leaves no mark in a part. */
 static void add_part(char *folder, size_t size, const char *mark,
 		     const char *part)
 {
-	char name[2 * NCS_LABEL_VALUE_BYTES];
+	size_t used = strlen(folder) + strlen(mark);
 
-	if (!part)
+	if (!part || used >= size)
 		return;
-	snprintf(name, sizeof(name), "%s", part);
-	clean_name(name, "-_.");
-	snprintf(folder + strlen(folder), size - strlen(folder), "%s%s", mark,
-		 name);
+	strcat(folder, mark);
+	for (; *part && used + strlen("%41") < size; part++) {
+		bool is_plain = isalnum((unsigned char)*part) ||
+				*part == '-' || *part == '_' ||
+				(*part == '.' && used > 0);
+
+		used += (size_t)snprintf(folder + used, size - used,
+					 is_plain ? "%c" : "%%%02X",
+					 (unsigned char)*part);
+	}
 }
 
 void ncs_archive_folder(char *folder, size_t size, const char *labels,
 			time_t begun)
 {
+	const char *name, *namespace = ncs_labels_value(labels, "namespace");
 	char number[32];
+	bool is_pod = ncs_job_of(labels, &name) == NCS_JOB_POD;
 
 	folder[0] = '\0';
 	add_part(folder, size - 2 * sizeof(number), "", ncs_job_name(labels));
-	if (folder[0] == '.')
-		folder[0] = '_';
 	if (ncs_labels_value(labels, "array_id"))
 		add_part(folder, size - 2 * sizeof(number), "=",
 			 ncs_labels_value(labels, "job_id"));
+	if (is_pod)
+		add_part(folder, size - 2 * sizeof(number), "+",
+			 namespace ? namespace : "");
 	add_part(folder, size - sizeof(number), "~",
 		 ncs_labels_value(labels, "requeued"));
 	snprintf(number, sizeof(number), "%lld", (long long)begun);
@@ -764,63 +765,90 @@ static int add_files(struct ncs_archive_files *files, const char *path)
 /* The parts of the name of a job's folder. */
 struct folder_name {
 	char job[NCS_ARCHIVE_NAME_MAX];
-	const char *id; /* of a job in an array, which has its own; else NULL */
+	char *id;        /* of a job in an array, which has its own; else NULL */
+	char *namespace; /* of a pod; else NULL */
 	const char *run; /* how often it was queued again, or "" */
 	long long begun;
 };
 
-/* Cuts a text off where the last one of a character is. Returns what is behind that;
- * `none` if there is none. */
-static const char *cut(char *text, char mark, const char *none)
+/* Cuts a text off where the last one of a character is. Returns the text behind it;
+ * NULL if there is none. */
+static char *cut(char *text, char mark)
 {
 	char *at = strrchr(text, mark);
 
 	if (!at)
-		return none;
+		return NULL;
 	*at = '\0';
 	return at + 1;
 }
 
+/* Undoes the encoding of add_part(). */
+static void decode(char *part)
+{
+	char *end = part, digits[3] = "";
+
+	for (const char *at = part; part && *at; at++) {
+		bool is_code = *at == '%' && isxdigit((unsigned char)at[1]) &&
+			       isxdigit((unsigned char)at[2]);
+
+		if (is_code)
+			memcpy(digits, at + 1, 2);
+		*end++ = is_code ? (char)strtoul(digits, NULL, 16) : *at;
+		at += is_code ? 2 : 0;
+	}
+	if (part)
+		*end = '\0';
+}
+
 static void split_name(struct folder_name *name, const char *folder)
 {
+	char *begun, *run;
+
 	snprintf(name->job, sizeof(name->job), "%s", folder);
-	name->begun = atoll(cut(name->job, '@', ""));
-	name->run = cut(name->job, '~', "");
-	name->id = cut(name->job, '=', NULL);
+	begun = cut(name->job, '@');
+	name->begun = begun ? atoll(begun) : 0;
+	run = cut(name->job, '~');
+	name->run = run ? run : "";
+	name->namespace = cut(name->job, '+');
+	name->id = cut(name->job, '=');
+	decode(name->job);
+	decode(name->id);
+	decode(name->namespace);
 }
 
 bool ncs_archive_matches(const char *folder, const char *pattern)
 {
-	/* Folders have '_' in place of some characters. */
-	static const char *const kept[] = { "-_.", "-_.=~@*?[]!" };
-	char clean[NCS_ARCHIVE_NAME_MAX];
 	struct ncs_labels labels = { 0 };
 	struct folder_name name;
-	bool is_it;
+	char array[NCS_ARCHIVE_NAME_MAX];
 
 	split_name(&name, folder);
-	ncs_labels_add(&labels, "job_id", name.id ? name.id : name.job);
+	if (name.namespace) {
+		ncs_labels_add(&labels, "pod", name.job);
+		ncs_labels_add(&labels, "namespace", name.namespace);
+	} else {
+		ncs_labels_add(&labels, "job_id", name.id ? name.id : name.job);
+	}
 	if (name.id) {
-		snprintf(clean, sizeof(clean), "%.*s",
-			 (int)strcspn(name.job, "_"), name.job);
-		ncs_labels_add(&labels, "array_job", clean);
+		snprintf(array, sizeof(array), "%.*s",
+			 (int)strcspn(name.job, "_["), name.job);
+		ncs_labels_add(&labels, "array_job", array);
 		ncs_labels_add(&labels, "array_id", name.job);
 	}
-	is_it = ncs_job_matches(labels.text, pattern);
-	for (size_t i = 0; !is_it && i < 2; i++) {
-		snprintf(clean, sizeof(clean), "%s", pattern);
-		clean_name(clean, kept[i]);
-		is_it = ncs_job_matches(labels.text, clean);
-	}
-	return is_it || fnmatch(clean, folder, 0) == 0;
+	return ncs_job_matches(labels.text, pattern) ||
+	       fnmatch(pattern, folder, 0) == 0;
 }
 
 /* Returns whether a folder may be of the same job as that of another machine: not if it
- * is of another run, or of another job in an array. A job of pods has several names. */
+ * is of another run, or of another job in an array. A job of pods has several names, of
+ * one namespace. */
 static bool goes_with(const struct folder_name *a, const struct folder_name *b)
 {
-	return strcmp(a->job, b->job) == 0 ? strcmp(a->run, b->run) == 0 :
-					     !a->id && !b->id;
+	if (a->namespace && b->namespace)
+		return strcmp(a->namespace, b->namespace) == 0;
+	return !a->namespace == !b->namespace && strcmp(a->job, b->job) == 0 &&
+	       strcmp(a->run, b->run) == 0;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -922,9 +950,9 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 		snprintf(files->job, sizeof(files->job), "%s",
 			 chosen->name.job);
 	else if (strcmp(files->job, chosen->name.job) != 0)
-		/* Without what follows the name of the job in a folder's. */
+		/* Without the marks of a folder's name, and what follows. */
 		snprintf(files->job, sizeof(files->job), "%.*s",
-			 (int)strcspn(pattern, "@~="), pattern);
+			 (int)strcspn(pattern, "@~+="), pattern);
 	if (files->begun == 0 || begun < files->begun)
 		files->begun = begun;
 	if (chosen->next_begun != 0 &&

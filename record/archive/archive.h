@@ -6,8 +6,9 @@
  *   ring/TIME.PID[.N]     the recording of all jobs, in files of which the oldest go
  *   jobs/NAME@TIME/       what is kept of a job: links to files of the ring, and
  *                         its report. TIME is when it began, in seconds since 1970.
- *                         NAME ends with =ID for a job in an array, which is its own
- *                         id, and with ~N for one that was queued again N times
+ *                         NAME is the job's, encoded as in URLs, with =ID behind it
+ *                         for a job in an array, which is its own id, +NAMESPACE for a
+ *                         pod, and ~N for one that was queued again N times
  *
  * A file of the ring that a job keeps takes no more room, and stays when its name in the
  * ring goes. Must not know what a line says. Not thread-safe.
@@ -71,8 +72,7 @@ void ncs_archive_folder(char *folder, size_t size, const char *labels,
 			time_t begun);
 
 /* Returns whether a folder is one of a job that a pattern names: as in shm/read/job.h, or
- * the folder itself. Folders have '_' in place of brackets, so that the number alone
- * does not name a job in an array of PBS. */
+ * the folder itself. */
 bool ncs_archive_matches(const char *folder, const char *pattern);
 
 /* Makes the folder of a job. Keeps those files of the ring in it that were written to since

@@ -404,22 +404,6 @@ static uint64_t ns_before(time_t seconds)
 		       0;
 }
 
-/* Makes a pattern of the name of a job's folder, which has '_' in place of each byte of
- * some characters. */
-static void match_cleaned(char *name)
-{
-	char *end = name;
-
-	for (const char *at = name; *at; at++)
-		if (*at != '_')
-			*end++ = *at;
-		else if (end > name && (end[-1] == '?' || end[-1] == '*'))
-			end[-1] = '*';
-		else
-			*end++ = '?';
-	*end = '\0';
-}
-
 /* Says which one is read of several that --job names: runs of a job, or jobs of an array. */
 static void say_which(const struct ncs_archive_files *files, const char *job)
 {
@@ -482,7 +466,6 @@ static int run_on_archive(const struct mode_command *command,
 			     strerror(-error));
 	} else {
 		say_which(&files, options->choice.job);
-		match_cleaned(files.job);
 		of_job.choice.job = files.job;
 		of_job.job_begun_ns = ns_before(files.begun);
 		of_job.job_next_ns = ns_before(files.next_begun);

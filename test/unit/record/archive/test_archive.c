@@ -84,12 +84,13 @@ static void record(struct fixture *fixture, unsigned kib, time_t written)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* Names the folder of a job: its id and, behind blanks, other labels. */
+/* Names the folder of a job: its id, if it has one, and, behind blanks, other labels. */
 static void name_folder(char *folder, const char *job, time_t begun)
 {
 	char labels[256] = { 0 };
 
-	snprintf(labels, sizeof(labels) - 1, "job_id=%s", job);
+	snprintf(labels, sizeof(labels) - 1, "%s%s",
+		 *job == ' ' ? "" : "job_id=", job + (*job == ' '));
 	for (char *at = labels; (at = strchr(at, ' '));)
 		*at++ = '\0';
 	ncs_archive_folder(folder, NCS_ARCHIVE_NAME_MAX, labels, begun);
@@ -209,7 +210,7 @@ static void the_latest_job_of_a_name_is_found(void **state)
 	record(fixture, 4, LONG_AGO + 11);
 	keep(fixture, "job/1", LONG_AGO + 10, LONG_AGO + 10, false);
 	assert_int_equal(found(fixture, "job/1"), 2);
-	assert_int_equal(found(fixture, "job_1@1000000000"), 1);
+	assert_int_equal(found(fixture, "job%2F1@1000000000"), 1);
 	assert_int_equal(found(fixture, "job*"), 2);
 }
 
@@ -232,7 +233,14 @@ static void a_job_in_an_array_is_found_by_each_of_its_names(void **state)
 	keep(fixture, "1234[5].server", LONG_AGO + 10, LONG_AGO + 10, false);
 	assert_int_equal(found(fixture, "1234[5].server"), 1);
 	assert_int_equal(found(fixture, "1234[5]"), 1);
+	assert_int_equal(found(fixture, "1234"), 1);
 	assert_int_equal(found(fixture, "1234[6]"), 0);
+	record(fixture, 4, LONG_AGO + 20);
+	keep(fixture, "815 array_id=815[7]", LONG_AGO + 20, LONG_AGO + 20,
+	     false);
+	assert_int_equal(found(fixture, "815"), 1);
+	assert_int_equal(found(fixture, "815[7]"), 1);
+	assert_int_equal(found(fixture, "815_7"), 0);
 }
 
 static void a_job_that_was_queued_again_is_another_one(void **state)
@@ -261,11 +269,25 @@ static void a_job_that_was_queued_again_is_another_one(void **state)
 	ncs_archive_release(&files);
 }
 
-/* A machine that has no part in the latest run has an earlier one. */
-static void runs_of_machines_are_not_mixed(void **state)
+static void a_pod_is_found_by_its_namespace(void **state)
 {
 	struct fixture *fixture = *state;
-	struct ncs_archive_files files;
+
+	record(fixture, 4, LONG_AGO);
+	keep(fixture, " pod=train-0 namespace=team", LONG_AGO, LONG_AGO, false);
+	assert_int_equal(found(fixture, "train-0"), 1);
+	assert_int_equal(found(fixture, "team/train-0"), 1);
+	assert_int_equal(found(fixture, "team/train-*"), 1);
+	assert_int_equal(found(fixture, "other/train-0"), 0);
+	assert_int_equal(found(fixture, "train-0+team@1000000000"), 1);
+}
+
+/* Finds the files of a pattern in the archives of two machines, each of which keeps one
+ * job; the second machine's began later. */
+static void find_in_two(struct fixture *fixture, const char *job,
+			const char *later, const char *pattern,
+			struct ncs_archive_files *files)
+{
 	char shared[128], one[160], other[160], why[100];
 
 	snprintf(shared, sizeof(shared), "%s.shared", fixture->folder);
@@ -273,18 +295,58 @@ static void runs_of_machines_are_not_mixed(void **state)
 	snprintf(other, sizeof(other), "%s/n2", shared);
 	assert_int_equal(mkdir(shared, 0700), 0);
 	record(fixture, 4, LONG_AGO);
-	keep(fixture, "4711", LONG_AGO, LONG_AGO, false);
+	keep(fixture, job, LONG_AGO, LONG_AGO, false);
 	assert_int_equal(rename(fixture->folder, one), 0);
 	ncs_archive_close(&fixture->archive);
 	assert_true(ncs_archive_open(&fixture->archive, fixture->folder, LIMIT,
 				     why, sizeof(why)));
 	record(fixture, 4, LONG_AGO + 100);
-	keep(fixture, "4711 requeued=1", LONG_AGO + 100, LONG_AGO, false);
+	keep(fixture, later, LONG_AGO + 100, LONG_AGO, false);
 	assert_int_equal(rename(fixture->folder, other), 0);
 	assert_int_equal(rename(shared, fixture->folder), 0);
-	assert_int_equal(ncs_archive_find(&files, fixture->folder, "4711"), 0);
+	assert_int_equal(ncs_archive_find(files, fixture->folder, pattern), 0);
+	assert_int_equal(files->begun,
+			 files->folder_count == 1 ? LONG_AGO + 100 : LONG_AGO);
+}
+
+/* A machine that has no part in the latest run has an earlier one. */
+static void runs_of_machines_are_not_mixed(void **state)
+{
+	struct ncs_archive_files files;
+
+	find_in_two(*state, "4711", "4711 requeued=1", "4711", &files);
 	assert_int_equal(files.folder_count, 1);
-	assert_int_equal(files.begun, LONG_AGO + 100);
+	ncs_archive_release(&files);
+}
+
+static void jobs_that_a_pattern_names_are_not_mixed(void **state)
+{
+	struct ncs_archive_files files;
+
+	find_in_two(*state, "4711", "4712", "471*", &files);
+	assert_int_equal(files.folder_count, 1);
+	assert_string_equal(files.job, "4712");
+	ncs_archive_release(&files);
+}
+
+static void pods_that_a_pattern_names_are_of_one_job(void **state)
+{
+	struct ncs_archive_files files;
+
+	find_in_two(*state, " pod=train-0 namespace=team",
+		    " pod=train-1 namespace=team", "team/train-*", &files);
+	assert_int_equal(files.folder_count, 2);
+	assert_string_equal(files.job, "team/train-*");
+	ncs_archive_release(&files);
+}
+
+static void pods_of_other_namespaces_are_other_jobs(void **state)
+{
+	struct ncs_archive_files files;
+
+	find_in_two(*state, " pod=train-0 namespace=team",
+		    " pod=train-0 namespace=other", "train-*", &files);
+	assert_int_equal(files.folder_count, 1);
 	ncs_archive_release(&files);
 }
 
@@ -538,6 +600,10 @@ int main(void)
 		TEST(a_job_in_an_array_is_found_by_each_of_its_names),
 		TEST(a_job_that_was_queued_again_is_another_one),
 		TEST(runs_of_machines_are_not_mixed),
+		TEST(jobs_that_a_pattern_names_are_not_mixed),
+		TEST(pods_that_a_pattern_names_are_of_one_job),
+		TEST(pods_of_other_namespaces_are_other_jobs),
+		TEST(a_pod_is_found_by_its_namespace),
 		TEST(jobs_of_several_machines_are_found),
 		TEST(a_file_that_jobs_share_counts_once),
 		TEST(a_job_that_runs_loses_its_oldest_files_last),
