@@ -38,8 +38,8 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 		break;
 	case NCS_AGENTS_BY_SLURM:
 		error = ncs_lookup_job(&agents->guard, list, launch->target,
-				       agents->job, why, why_size);
-		agents->launch.target = agents->job;
+				       &agents->job, why, why_size);
+		agents->launch.target = agents->job.number;
 		break;
 	case NCS_AGENTS_BY_KUBE:
 		error = ncs_lookup_pods(&agents->guard, list, launch->target,
@@ -252,6 +252,7 @@ void ncs_agents_close(struct ncs_agents *agents)
 	ncs_agents_end_launchers(agents);
 	ncs_guard_stop(&agents->guard);
 	ncs_agents_release_nodes(agents);
+	ncs_slurm_job_release(&agents->job);
 	if (agents->events >= 0)
 		close(agents->events);
 	if (agents->wake >= 0)

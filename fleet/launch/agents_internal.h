@@ -69,7 +69,7 @@ struct ncs_launcher {
 
 struct ncs_agents {
 	struct ncs_launch launch;
-	char job[NCS_SLURM_NUMBER_BYTES]; /* the target, by Slurm */
+	struct ncs_slurm_job job; /* the target, by Slurm */
 	struct ncs_guard guard;
 	const struct ncs_agents_sink *sink; /* while ncs_agents_run() runs */
 	struct ncs_agent_node **nodes;

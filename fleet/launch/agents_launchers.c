@@ -83,24 +83,38 @@ bool ncs_agents_ask_launcher(struct ncs_agents *agents, size_t number,
 
 /* --- Starting ------------------------------------------------------------ */
 
-/* Returns the names of a launcher's nodes, separated by commas; to be freed. */
-static char *names_of(const struct ncs_agents *agents,
-		      const struct ncs_launcher *launcher)
+/* Adds the words that start those of a launcher's nodes that are of a component of the
+ * job, if there are any; SIZE_MAX: of none. */
+static void add_component(const struct ncs_agents *agents,
+			  const struct ncs_launcher *launcher, size_t component,
+			  struct ncs_words *words)
 {
 	char *names = NULL;
-	size_t size;
+	size_t size, count = 0;
 	FILE *file = open_memstream(&names, &size);
 
-	if (!file)
-		return NULL;
-	for (size_t i = 0; i < launcher->node_count; i++)
-		fprintf(file, "%s%s", i > 0 ? "," : "",
-			agents->nodes[launcher->nodes[i]]->name);
-	if (fclose(file) != 0) {
-		free(names);
-		return NULL;
+	for (size_t i = 0; file && i < launcher->node_count; i++) {
+		const char *name = agents->nodes[launcher->nodes[i]]->name;
+
+		if (ncs_slurm_component_of(&agents->job, name) == component)
+			fprintf(file, "%s%s", count++ > 0 ? "," : "", name);
 	}
-	return names;
+	if (!file || fclose(file) != 0)
+		words->failed = true;
+	else if (count > 0)
+		ncs_words_add_srun(words, agents->launch.target, component,
+				   names, count, &agents->launch.call);
+	free(names);
+}
+
+/* Adds the words of one step for all nodes of a launcher. */
+static void add_step(const struct ncs_agents *agents,
+		     const struct ncs_launcher *launcher,
+		     struct ncs_words *words)
+{
+	add_component(agents, launcher, SIZE_MAX, words);
+	for (size_t i = 0; i < agents->job.component_count; i++)
+		add_component(agents, launcher, i, words);
 }
 
 static void add_words(const struct ncs_agents *agents,
@@ -116,12 +130,7 @@ static void add_words(const struct ncs_agents *agents,
 		ncs_words_add_ssh(words, target, &launch->call);
 		break;
 	case NCS_AGENTS_BY_SLURM:
-		text = names_of(agents, launcher);
-		words->failed = !text;
-		if (text)
-			ncs_words_add_srun(words, launch->target, text,
-					   launcher->node_count, &launch->call);
-		free(text);
+		add_step(agents, launcher, words);
 		break;
 	case NCS_AGENTS_BY_KUBE:
 		text = strndup(target, strcspn(target, "/"));

@@ -58,10 +58,13 @@ static size_t find_node(const struct ncs_agents *agents, const char *name)
 
 /* Writes what stands before a command to run it on a node: as its agent is
  * started. Words that are too long are none. */
-static void find_reach(const struct ncs_launch *launch, const char *name,
+static void find_reach(const struct ncs_agents *agents, const char *name,
 		       char *text, size_t size)
 {
+	const struct ncs_launch *launch = &agents->launch;
 	const char *ssh = launch->call.ssh;
+	size_t component = ncs_slurm_component_of(&agents->job, name);
+	char group[40] = "";
 	int length = 0;
 
 	switch (launch->way) {
@@ -70,9 +73,12 @@ static void find_reach(const struct ncs_launch *launch, const char *name,
 				  ssh && ssh[0] ? ssh : "ssh", name);
 		break;
 	case NCS_AGENTS_BY_SLURM:
+		if (component != SIZE_MAX)
+			snprintf(group, sizeof(group), "--het-group=%zu ",
+				 component);
 		length = snprintf(text, size,
-				  "srun --overlap --jobid=%s -N1 -n1 -w %s ",
-				  launch->target, name);
+				  "srun --overlap --jobid=%s %s-N1 -n1 -w %s ",
+				  launch->target, group, name);
 		break;
 	case NCS_AGENTS_BY_KUBE:
 		length = snprintf(text, size, "kubectl exec -n %.*s %s -- ",
@@ -104,7 +110,7 @@ size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
 	if (!node)
 		return SIZE_MAX;
 	snprintf(node->name, sizeof(node->name), "%s", name);
-	find_reach(&agents->launch, target, node->reach, sizeof(node->reach));
+	find_reach(agents, target, node->reach, sizeof(node->reach));
 	node->number = agents->node_count;
 	node->launcher = node->child = NCS_NO_CHILD;
 	node->state = NCS_NODE_STARTING;

@@ -178,11 +178,13 @@ void ncs_words_add_ssh_command(struct ncs_words *words, const char *host,
 }
 
 void ncs_words_add_srun(struct ncs_words *words, const char *job,
-			const char *nodes, size_t node_count,
+			size_t component, const char *nodes, size_t node_count,
 			const struct ncs_agent_call *call)
 {
-	ncs_words_add(words, "srun");
+	ncs_words_add(words, words->count == 0 ? "srun" : ":");
 	ncs_words_add(words, "--jobid=%s", job);
+	if (component != SIZE_MAX)
+		ncs_words_add(words, "--het-group=%zu", component);
 	/* Beside the job's own steps, with nothing of theirs. */
 	ncs_words_add(words, "--overlap");
 	ncs_words_add(words, "--nodelist=%s", nodes);

@@ -50,12 +50,13 @@ void ncs_words_release(struct ncs_words *words);
 
 /* Add the words that start an agent: on a host by ssh, without a question to
  * anyone and with a link that is noticed when it is dead after 4 s; on all
- * nodes of a list in a step of Slurm's job; in a pod; by a shell command of the
+ * nodes of a list in a step of Slurm's job, which has those of other components in
+ * front if there are words (SIZE_MAX: the job has no component); in a pod; by a shell command of the
  * user's. */
 void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 		       const struct ncs_agent_call *call);
 void ncs_words_add_srun(struct ncs_words *words, const char *job,
-			const char *nodes, size_t node_count,
+			size_t component, const char *nodes, size_t node_count,
 			const struct ncs_agent_call *call);
 void ncs_words_add_kubectl(struct ncs_words *words, const char *name_space,
 			   const char *pod, const struct ncs_agent_call *call);

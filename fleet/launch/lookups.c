@@ -149,7 +149,7 @@ static int add_slurm_list(struct ncs_guard *guard,
 /* A line of squeue: a job, a job of an array, or a component. */
 struct slurm_part {
 	char state[32];
-	char number[NCS_SLURM_NUMBER_BYTES];
+	char number[32];
 	char id[64]; /* such as 4711, 4711_3 or 4711+0 */
 	const char *nodes;
 };
@@ -170,43 +170,83 @@ static char *read_part(char *line, struct slurm_part *part)
 	return end + 1;
 }
 
-/* Says what to do with a job of several parts. srun starts a step in one job only. */
-static void say_parts(const char *job, const struct slurm_part *first,
-		      char *rest, char *why, size_t why_size)
+/* Says what to do with a job of which several parts run. */
+static void say_parts(const char *name, const struct slurm_part *first,
+		      char *why, size_t why_size)
 {
-	struct slurm_part part;
 	/* Those that wait are one: 4711_[5-9]. */
 	int length = (int)strcspn(first->id, "[");
 	const char *number = first->id + length + (first->id[length] == '[');
 
-	if (!strchr(first->id, '+')) {
-		snprintf(why, why_size,
-			 "job %s has several parts: name one, such as %.*s%.*s",
-			 job, length, first->id,
-			 (int)strspn(number, "0123456789"), number);
-		return;
-	}
 	snprintf(why, why_size,
-		 "job %s is heterogeneous, in which a step has one component:"
-		 " give --hosts=%s",
-		 job, first->nodes);
-	while ((rest = read_part(rest, &part)))
-		snprintf(why + strlen(why), why_size - strlen(why), ",%s",
-			 part.nodes);
+		 "job %s has several parts: name one, such as %.*s%.*s", name,
+		 length, first->id, (int)strspn(number, "0123456789"), number);
+}
+
+/* Adds a component of a heterogeneous job, such as 4711+1. */
+static int add_component(struct ncs_guard *guard, struct ncs_hostlist *list,
+			 struct ncs_slurm_job *job,
+			 const struct slurm_part *part, char *why,
+			 size_t why_size)
+{
+	const char *plus = strchr(part->id, '+');
+	size_t number = plus ? strtoul(plus + 1, NULL, 10) : SIZE_MAX;
+	struct ncs_hostlist *nodes;
+	int error;
+
+	if (number >= NCS_SLURM_COMPONENTS_MAX) {
+		snprintf(why, why_size, "squeue says: %s", part->id);
+		return -EINVAL;
+	}
+	nodes = &job->components[number];
+	error = add_slurm_list(guard, nodes, part->nodes, why, why_size);
+	for (size_t i = 0; !error && i < nodes->count; i++)
+		error = ncs_hostlist_add_name(list, nodes->hosts[i]->name);
+	if (number >= job->component_count)
+		job->component_count = number + 1;
+	return error;
+}
+
+/* Adds the components that run, or the one that is named: squeue prints all. srun takes
+ * the number of the job, which is the first one's. */
+static int add_components(struct ncs_guard *guard, struct ncs_hostlist *list,
+			  const char *name, struct ncs_slurm_job *job,
+			  struct slurm_part *part, char *rest, char *why,
+			  size_t why_size)
+{
+	bool all = !strchr(name, '+');
+	int error = 0;
+
+	job->components = calloc(NCS_SLURM_COMPONENTS_MAX,
+				 sizeof(*job->components));
+	if (!job->components) {
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	snprintf(job->number, sizeof(job->number), "%.*s",
+		 (int)strcspn(part->id, "+"), part->id);
+	do
+		if (strcmp(part->state, "RUNNING") == 0 &&
+		    (all || strcmp(part->id, name) == 0))
+			error = add_component(guard, list, job, part, why,
+					      why_size);
+	while (!error && (rest = read_part(rest, part)));
+	return error;
 }
 
 int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
-		   const char *job, char *number, char *why, size_t why_size)
+		   const char *name, struct ncs_slurm_job *job, char *why,
+		   size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
 	struct slurm_part part;
-	char *text, *rest;
+	char *text, *rest, *next;
 	bool runs;
 	int error;
 
 	ncs_words_add(&words, "squeue");
 	ncs_words_add(&words, "--noheader");
-	ncs_words_add(&words, "--jobs=%s", job);
+	ncs_words_add(&words, "--jobs=%s", name);
 	ncs_words_add(&words, "--format=%%T %%A %%i %%N");
 	error = run_words(guard, &words, &text, why, why_size);
 	if (error) {
@@ -214,25 +254,44 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 		return error;
 	}
 	error = -EINVAL;
-	rest = read_part(text, &part);
+	next = rest = read_part(text, &part);
 	/* Jobs of an array that wait come first. */
-	for (char *next = rest; next && next[0] && !strchr(part.id, '+') &&
-				strcmp(part.state, "RUNNING") != 0;)
+	while (next && next[0] && strcmp(part.state, "RUNNING") != 0)
 		next = read_part(next, &part);
-	runs = rest && strcmp(part.state, "RUNNING") == 0;
+	runs = next && strcmp(part.state, "RUNNING") == 0;
 	if (!rest)
-		snprintf(why, why_size, "there is no job %s", job);
-	else if (rest[0] && (runs || !strchr(part.id, '+')))
-		say_parts(job, &part, rest, why, why_size);
+		snprintf(why, why_size, "there is no job %s", name);
+	else if (runs && strchr(part.id, '+'))
+		error = add_components(guard, list, name, job, &part, next,
+				       why, why_size);
+	else if (rest[0] && !strchr(part.id, '+'))
+		say_parts(name, &part, why, why_size);
 	else if (!runs)
-		snprintf(why, why_size, "job %s does not run: it is %s", job,
+		snprintf(why, why_size, "job %s does not run: it is %s", name,
 			 part.state);
 	else {
-		strcpy(number, part.number);
+		snprintf(job->number, sizeof(job->number), "%s", part.number);
 		error = add_slurm_list(guard, list, part.nodes, why, why_size);
 	}
 	free(text);
 	return error;
+}
+
+void ncs_slurm_job_release(struct ncs_slurm_job *job)
+{
+	for (size_t i = 0; i < job->component_count; i++)
+		ncs_hostlist_release(&job->components[i]);
+	free(job->components);
+	*job = (struct ncs_slurm_job){ .component_count = 0 };
+}
+
+size_t ncs_slurm_component_of(const struct ncs_slurm_job *job,
+			      const char *node)
+{
+	for (size_t i = 0; i < job->component_count; i++)
+		if (ncs_hostlist_has(&job->components[i], node))
+			return i;
+	return SIZE_MAX;
 }
 
 /* Adds the running pods of kubectl's lines "NAMESPACE/POD PHASE". */

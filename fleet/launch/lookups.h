@@ -22,14 +22,28 @@ int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 int ncs_lookup_exclude(struct ncs_guard *guard, struct ncs_hostlist *list,
 		       const char *text, char *why, size_t why_size);
 
-/* Bytes of the number of a job of Slurm, with the final 0. */
-#define NCS_SLURM_NUMBER_BYTES 32
+/* Slurm's limit for a heterogeneous job. */
+#define NCS_SLURM_COMPONENTS_MAX 128u
+
+/* A job of Slurm. One of zeros is none. */
+struct ncs_slurm_job {
+	char number[32]; /* that srun requires: 4711_3 has one of its own */
+	/* The nodes of each component of a heterogeneous job, some of which may be
+	 * left out; no component if it is another job. */
+	struct ncs_hostlist *components;
+	size_t component_count;
+};
 
 /* Adds the nodes of a job that runs, by squeue; and by scontrol, should the
- * list be one that only Slurm can read. Sets its number, which srun requires:
- * 4711_3 has one of its own. */
+ * list be one that only Slurm can read. Release the job in any case. */
 int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
-		   const char *job, char *number, char *why, size_t why_size);
+		   const char *name, struct ncs_slurm_job *job, char *why,
+		   size_t why_size);
+void ncs_slurm_job_release(struct ncs_slurm_job *job);
+
+/* Returns the first component that has a node; SIZE_MAX if there is none. */
+size_t ncs_slurm_component_of(const struct ncs_slurm_job *job,
+			      const char *node);
 
 /* Adds the running pods that match "[NAMESPACE:]SELECTOR", as
  * "NAMESPACE/POD": none, if none does. */

@@ -74,6 +74,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
+SchedulerParameters=bf_interval=1
 JobAcctGatherType=jobacct_gather/none
 SelectType=select/linear
 ReturnToService=2
@@ -224,6 +225,20 @@ cat >"$tmp/remote" <<EOF
 exec "$tmp/agent" "\$SLURMD_NODENAME" ncclstat "\$@"
 EOF
 chmod +x "$tmp/remote"
+# Each of its components is a job to Slurm; it starts them together.
+job=$(cd "$tmp" && sbatch --parsable -N 2 -o "$tmp/job.out" --wrap 'sleep 600' : -N 1)
+runs() {
+	[ "$(squeue -h -j "$1" -t R | wc -l)" = "$2" ]
+}
+await runs "$job" 2
+fleet_wants 'one step reaches the components of a heterogeneous job' 3 \
+	'n01: no_job' 'n02: no_job' 'n03: no_job' -- --diagnose --slurm "$job" \
+	--remote-command "$tmp/remote"
+fleet_wants 'one of them can be named' 3 'n03: no_job' -- --diagnose \
+	--slurm "$job+1" --remote-command "$tmp/remote"
+! grep -q 'n0[12]' "$tmp/out"
+says 'and is all that is asked' $?
+scancel "$job"
 job=$(cd "$tmp" && sbatch --parsable -N 8 --array=3 -o "$tmp/job.out" --wrap 'sleep 600')
 fleet_hang n01 n02
 

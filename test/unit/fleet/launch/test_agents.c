@@ -519,7 +519,7 @@ static void bad_targets_are_refused_in_words(void **state)
 		{ NCS_AGENTS_BY_SLURM, "78", NULL, "it is PENDING" },
 		{ NCS_AGENTS_BY_SLURM, "79", NULL, "there is no job 79" },
 		{ NCS_AGENTS_BY_SLURM, "80", NULL, "name one, such as 80_2" },
-		{ NCS_AGENTS_BY_SLURM, "81+1", NULL, "give --hosts=n1,n[2-3]" },
+		{ NCS_AGENTS_BY_SLURM, "81", NULL, "squeue says: 81+128" },
 		{ NCS_AGENTS_BY_KUBE, "app=none", NULL, "kubectl says: no" },
 	};
 
@@ -530,7 +530,7 @@ static void bad_targets_are_refused_in_words(void **state)
 			 "*80*) echo 'PENDING 80 80_[1,3-4] ';"
 			 " echo 'RUNNING 83 80_2 n2' ;;"
 			 "*81*) echo 'RUNNING 81 81+0 n1';"
-			 " echo 'RUNNING 82 81+1 n[2-3]' ;; esac");
+			 " echo 'RUNNING 82 81+128 n[2-3]' ;; esac");
 	script("kubectl", "echo no such cluster >&2; exit 1");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ncs_launch launch = {
@@ -593,6 +593,38 @@ static void job_in_an_array_is_named_to_srun_by_its_number(void **state)
 	run_until(agents, all_have_told);
 	read_file("srun.log", log, sizeof(log));
 	assert_non_null(strstr(log, "--jobid=4714 "));
+	ncs_agents_close(agents);
+}
+
+static bool both_have_told(void)
+{
+	return told.count == 2 && node_of("n1")->pieces > 0 &&
+	       node_of("n3")->pieces > 0;
+}
+
+/* One step has the nodes of all components. One of them has ended. */
+static void components_of_a_job_are_one_step(void **state)
+{
+	struct ncs_agents *agents;
+	char log[4000];
+
+	(void)state;
+	script("squeue", "echo 'COMPLETING 7 7+0 n0'; echo 'RUNNING 8 7+1 n1';"
+			 "echo 'RUNNING 9 7+2 n[1,3]'");
+	script("srun", "trap 'exit 143' TERM; echo \"$@\" >$0.log;"
+		       "for n in 1 3; do"
+		       " echo ncclstat1:n$n:00000001:0:QQ==; done;"
+		       "sleep 30 & wait");
+	agents = open_agents(NCS_AGENTS_BY_SLURM, "7");
+	run_until(agents, both_have_told);
+	read_file("srun.log", log, sizeof(log));
+	assert_memory_equal(log, "--jobid=7 --het-group=1 ", 24);
+	assert_non_null(strstr(log, "--nodelist=n1 --nodes=1 "));
+	assert_non_null(strstr(log, " : --jobid=7 --het-group=2 --overlap"
+				    " --nodelist=n3 --nodes=1 "));
+	assert_string_equal(node_of("n3")->reach,
+			    "srun --overlap --jobid=7 --het-group=2"
+			    " -N1 -n1 -w n3 ");
 	ncs_agents_close(agents);
 }
 
@@ -893,6 +925,7 @@ int main(void)
 		cmocka_unit_test(step_of_slurm_has_one_task_a_node),
 		cmocka_unit_test(
 			job_in_an_array_is_named_to_srun_by_its_number),
+		cmocka_unit_test(components_of_a_job_are_one_step),
 		cmocka_unit_test(a_step_tells_of_its_nodes_once),
 		cmocka_unit_test(pods_are_asked_one_by_one),
 		cmocka_unit_test(pods_may_come_and_go),
