@@ -996,6 +996,13 @@ static bool find_here(void *context, const char *path)
 		note_job(search->files, search->pattern, &chosen);
 		error = add_job(search->files, path, chosen.folder->path);
 	}
+	for (size_t i = 0; !error && i < folders.count; i++)
+		if (&folders.at[i] != chosen.folder &&
+		    ncs_archive_matches(folders.at[i].name, search->pattern))
+			error = add_path(&search->files->others,
+					 &search->files->other_count,
+					 &search->files->other_capacity,
+					 folders.at[i].path);
 	release_entries(&folders);
 	if (search->error == 0)
 		search->error = error;
@@ -1044,7 +1051,10 @@ void ncs_archive_release(struct ncs_archive_files *files)
 		free(files->paths[i]);
 	for (size_t i = 0; i < files->folder_count; i++)
 		free(files->folders[i]);
+	for (size_t i = 0; i < files->other_count; i++)
+		free(files->others[i]);
 	free(files->paths);
 	free(files->folders);
+	free(files->others);
 	*files = (struct ncs_archive_files){ 0 };
 }

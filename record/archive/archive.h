@@ -143,6 +143,8 @@ struct ncs_archive_files {
 	size_t count, capacity;
 	char **folders; /* of the job, one on each machine */
 	size_t folder_count, folder_capacity;
+	char **others; /* folders of other jobs that the pattern names */
+	size_t other_count, other_capacity;
 	/* The job's name as its folders have it, or the pattern if that is not one. */
 	char job[NCS_ARCHIVE_NAME_MAX];
 	time_t begun; /* when the job did, the earliest machine's */

@@ -172,6 +172,11 @@ fetched --export=ndjson --since=20 --job=4711 --hosts='n[1-2]'
 fleet_check 'a part of it is exported' test "$(wc -l <"$tmp/said")" -lt "$all"
 fetched --report="$tmp/report.html" --job=4711 --hosts='n[1-2]'
 fleet_check 'and reported' test -s "$tmp/report.html"
+mkdir "$tmp/home-n1/kept/jobs/4711@1000"
+fetched --diagnose --job=4711 --hosts='n[1-2]'
+fleet_check 'an earlier run of that name is told' grep -q \
+	'the latest of 2 that --job=4711 names; the one before: --job=4711@1000$' \
+	"$tmp/err"
 
 # --- Hosts without an answer ------------------------------------------------------
 

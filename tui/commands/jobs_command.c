@@ -272,6 +272,9 @@ static void write_tar(const char *archive,
 	}
 	for (size_t i = 0; i < files->count; i++)
 		add_below(&words, files->paths[i], archive);
+	/* Their names tell a reader that there are other jobs. */
+	for (size_t i = 0; i < files->other_count; i++)
+		add_below(&words, files->others[i], archive);
 	/* A reader that goes away ends tar without a word. */
 	signal(SIGPIPE, SIG_DFL);
 	errno = ENOMEM;
