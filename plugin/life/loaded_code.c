@@ -53,34 +53,39 @@ static uint64_t call_of(const char *function)
 	return 0;
 }
 
-/* Finds the functions that a library calls and does not have, by the entries that
- * the loader is to bind them to. */
-static uint64_t calls_of(const struct dl_phdr_info *library,
-			 const ElfW(Dyn) *dynamic)
+/* What a library's dynamic section says, by tag; 0: nothing. */
+struct section {
+	const struct dl_phdr_info *library;
+	ElfW(Xword) values[DT_NUM];
+	ElfW(Xword) bound_to_none; /* so many of DT_RELA's first entries */
+};
+
+static void read_section(struct section *section, const ElfW(Dyn) *entry)
 {
-	const ElfW(Rela) *slots = NULL;
-	const ElfW(Sym) *symbols = NULL;
-	const char *names = NULL;
-	size_t bytes = 0;
+	for (; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag > 0 && entry->d_tag < DT_NUM)
+			section->values[entry->d_tag] = entry->d_un.d_val;
+		else if (entry->d_tag == DT_RELACOUNT)
+			section->bound_to_none = entry->d_un.d_val;
+}
+
+/* Finds the functions that a library refers to and does not have, in entries of
+ * a table of `bytes` that the loader binds to them. */
+static uint64_t calls_in(const struct section *section, int table, int bytes,
+			 size_t first)
+{
+	const ElfW(Xword) *values = section->values;
+	const ElfW(Rela) *entries = pointer(section->library, values[table]);
+	const ElfW(Sym) *symbols =
+		pointer(section->library, values[DT_SYMTAB]);
+	const char *names = pointer(section->library, values[DT_STRTAB]);
 	uint64_t found = 0;
 
-	for (; dynamic->d_tag != DT_NULL; dynamic++) {
-		const void *at = pointer(library, dynamic->d_un.d_ptr);
-
-		if (dynamic->d_tag == DT_JMPREL)
-			slots = at;
-		else if (dynamic->d_tag == DT_PLTRELSZ)
-			bytes = dynamic->d_un.d_val;
-		else if (dynamic->d_tag == DT_SYMTAB)
-			symbols = at;
-		else if (dynamic->d_tag == DT_STRTAB)
-			names = at;
-	}
-	if (!slots || !symbols || !names)
+	if (!values[table] || !values[DT_SYMTAB] || !values[DT_STRTAB])
 		return 0;
-	for (size_t i = 0; i < bytes / sizeof(*slots); i++) {
+	for (size_t i = first; i < values[bytes] / sizeof(*entries); i++) {
 		const ElfW(Sym) *symbol =
-			&symbols[ELF64_R_SYM(slots[i].r_info)];
+			&symbols[ELF64_R_SYM(entries[i].r_info)];
 
 		if (symbol->st_shndx == SHN_UNDEF)
 			found |= call_of(names + symbol->st_name);
@@ -91,6 +96,7 @@ static uint64_t calls_of(const struct dl_phdr_info *library,
 static uint64_t code_of(const struct dl_phdr_info *library)
 {
 	const char *name = strrchr(library->dlpi_name, '/');
+	struct section section = { .library = library };
 	uint64_t found = 0;
 
 	if (name && strncmp(name, "/libtorch", strlen("/libtorch")) == 0)
@@ -103,10 +109,12 @@ static uint64_t code_of(const struct dl_phdr_info *library)
 		const ElfW(Phdr) *part = &library->dlpi_phdr[i];
 
 		if (part->p_type == PT_DYNAMIC)
-			found |= calls_of(library,
-					  pointer(library, part->p_vaddr));
+			read_section(&section,
+				     pointer(library, part->p_vaddr));
 	}
-	return found;
+	/* Functions that are bound when they are called first, and others. */
+	return found | calls_in(&section, DT_JMPREL, DT_PLTRELSZ, 0) |
+	       calls_in(&section, DT_RELA, DT_RELASZ, section.bound_to_none);
 }
 
 /* Returns 1 to end the walk. */

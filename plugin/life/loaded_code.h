@@ -4,8 +4,8 @@
  * report nothing.
  *
  * Not for callbacks: walks through all libraries if some have come since the
- * latest call, which took 6 ms with 500 libraries that have 100,000 calls; else 1
- * us. Any thread; no lock of ours.
+ * latest call, which took 10 ms with 440 libraries that refer to 240,000
+ * symbols; else 1 us. Any thread; no lock of ours.
  */
 #ifndef NCS_PLUGIN_LIFE_LOADED_CODE_H
 #define NCS_PLUGIN_LIFE_LOADED_CODE_H
