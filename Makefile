@@ -209,8 +209,9 @@ BENCH_SO := $(patsubst test/bench/%_plugin.c,$(BUILD)/bench/libnccl-profiler-%.s
 RECORDERS := all 4 5 6 1-2-3 6-7
 RECORDER_SO := $(patsubst %,$(BUILD)/test/next/recorder-%.so,$(RECORDERS))
 NVTX_TOOL := $(BUILD)/test/next/nvtx-tool.so
-# A library that calls functions of NCCL which report nothing.
-ONE_SIDED := $(BUILD)/test/next/one-sided.so
+# A library that calls functions of NCCL which report nothing, and one that loads
+# another one later.
+OUTSIDE_SO := $(patsubst %,$(BUILD)/test/next/%.so,one_sided late)
 # A fake CUPTI that needs no GPU, and one that lacks a function.
 CUPTI_SO := $(BUILD)/test/next/cupti.so $(BUILD)/test/next/cupti-bare.so
 # A fake CUDA driver that needs no GPU, one that lacks a function, and one that
@@ -586,7 +587,7 @@ $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(TESTED) $(LIB) $(SOURCES) \
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
 		$(OBJ)/test/unit/support/unit.o $(HOST_TEST_OBJ) $(LIB) \
 		$(SOURCES) | $(PLUGIN) $(RECORDER_SO) \
-		$(NVTX_TOOL) $(ONE_SIDED) $(CUPTI_SO) $(CUDA_SO)
+		$(NVTX_TOOL) $(OUTSIDE_SO) $(CUPTI_SO) $(CUDA_SO)
 	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lpthread)
 
 $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC)) \
@@ -625,12 +626,12 @@ $(OBJ)/test/plugin/next/recorder-%.o: test/plugin/next/recording_plugin.c $(FLAG
 $(BUILD)/test/next/recorder-%.so: $(OBJ)/test/plugin/next/recorder-%.o
 	$(call link,-shared -lpthread)
 
-$(OBJ)/test/plugin/next/nvtx_tool.o $(OBJ)/test/plugin/next/one_sided.o: \
+$(patsubst %,$(OBJ)/test/plugin/next/%.o,nvtx_tool one_sided late): \
 	private TEST_CFLAGS += $(PIC_CFLAGS)
 $(NVTX_TOOL): $(OBJ)/test/plugin/next/nvtx_tool.o
 	$(call link,-shared)
-$(ONE_SIDED): $(OBJ)/test/plugin/next/one_sided.o
-	$(call link,-shared)
+$(OUTSIDE_SO): $(BUILD)/test/next/%.so: $(OBJ)/test/plugin/next/%.o
+	$(call link,-shared -lpthread)
 
 $(OBJ)/test/plugin/next/cupti.o $(OBJ)/test/plugin/next/cupti-bare.o: \
 		test/plugin/next/fake_cupti.c $(FLAGS)

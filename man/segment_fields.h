@@ -46,9 +46,8 @@
 	X(latest_done, "Largest number of an operation that has finished.") \
 	X(classes, "Table of classes of operations; none before 1.2.") \
 	X(outside_code, \
-	  "Code that communicates outside NCCL and that the process had" \
-	  " loaded when the communicator was made, one bit each (see CUPTI);" \
-	  " from 1.12 on.") \
+	  "Code that communicates outside NCCL and that the process has" \
+	  " loaded, one bit each (see CUPTI); from 1.12 on.") \
 	X(identity, "Identity of the publishing rank; under a seqlock.") \
 	X(proxy, "The proxy thread; under a seqlock.") \
 	X(gpu_clock, "The GPU's clock; under a seqlock.") \

@@ -48,6 +48,7 @@ if [ -n "$base" ]; then
 		dlopen dlclose dlsym dladdr dlerror)
 	# shellcheck disable=SC2046 # a list of words
 	library libpthread.so.0 $(printf "%s@$base " \
-		pthread_create pthread_attr_setstacksize pthread_sigmask) \
+		pthread_create pthread_attr_setstacksize pthread_sigmask \
+		pthread_mutex_trylock pthread_mutex_timedlock) \
 		pthread_setname_np@$setname pthread_condattr_setclock@$setclock
 fi

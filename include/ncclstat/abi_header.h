@@ -214,9 +214,9 @@ struct ncs_header {
 	uint64_t finished;   /* ticks; 0 while live */
 	uint64_t latest_done; /* largest number of a finished operation */
 	struct ncs_table classes; /* struct ncs_class; before 1.2 none */
-	/* Code that communicates outside NCCL and that the process had loaded
-	 * when the communicator was made: bits by enum ncs_outside_code. From
-	 * minor version 12 on, 0 before that. Never changes. */
+	/* Code that communicates outside NCCL and that the process has loaded:
+	 * bits by enum ncs_outside_code. From minor version 12 on, 0 before
+	 * that. */
 	uint64_t outside_code;
 	struct ncs_identity identity;
 	struct ncs_proxy proxy;

@@ -323,8 +323,8 @@ struct ncs_snapshot {
 	enum ncs_liveness liveness;
 	bool process_gone;    /* also false if this is not known */
 	bool process_stopped; /* by a debugger or signal; as above */
-	/* Code that communicates outside NCCL and that the process had loaded
-	 * when the communicator was made: bits by enum ncs_outside_code. */
+	/* Code that communicates outside NCCL and that the process has loaded:
+	 * bits by enum ncs_outside_code. */
 	uint64_t outside_code;
 	bool torn; /* a block changed during the copy: values may be mixed */
 	struct ncs_identity identity;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plugin/life/loaded_code.h"
 #include "plugin/life/own_thread.h"
 #include "plugin/state/registry.h"
 
@@ -13,6 +14,10 @@
  * lasted for 6 s is thus known to have lasted for more than NCS_STUCK_NS
  * (analysis/diagnosis/finding.h), also where a beat comes late. */
 #define PAUSE_NS 500000000L
+
+/* Libraries are looked for once in so many beats: a program that goes on loading
+ * them makes each look a walk through all. */
+#define LOOK_BEATS 4
 
 /* A thread that holds this lock waits for nothing else. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,10 +28,11 @@ static struct {
 	bool runs;                                /* there is a thread */
 } heart;
 
-/* Writes the time into all segments. Returns false, and counts the thread as
- * ended, if there are none. */
-static bool beat(void)
+/* Writes the time into all segments, and which code is loaded if it looks for
+ * that. Returns false, and counts the thread as ended, if there are none. */
+static bool beat(bool looks)
 {
+	uint64_t code = looks ? ncs_loaded_code() : 0;
 	bool needed = false;
 	uint64_t now;
 
@@ -36,6 +42,9 @@ static bool beat(void)
 		if (!heart.headers[i])
 			continue;
 		ncs_store_relaxed(&heart.headers[i]->alive, now);
+		if (looks)
+			ncs_store_relaxed(&heart.headers[i]->outside_code,
+					  code);
 		needed = true;
 	}
 	heart.runs = needed;
@@ -46,10 +55,11 @@ static bool beat(void)
 static void *run(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	unsigned beats = 0;
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), "ncclstat-alive");
-	while (beat())
+	while (beat(beats++ % LOOK_BEATS == 0))
 		nanosleep(&pause, NULL);
 	return NULL;
 }

@@ -2,8 +2,9 @@
 /* The heartbeat: a thread writes the time into the segments of all
  * communicators that are not finalized, twice a second, so that the death of a
  * killed process has a date: without one nobody knows for how long the job had
- * hung. Must not call the driver, which may block, nor anything else that may
- * wait for long.
+ * hung. It also says which code that communicates outside NCCL is loaded by now
+ * (loaded_code.h). Must not call the driver, which may block, nor anything else
+ * that may wait for long.
  *
  * A thread does it, since no callback comes in a job that hangs, and since the
  * kernel keeps no time of a process's end that outlives the process: but for

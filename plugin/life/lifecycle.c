@@ -134,6 +134,7 @@ static void after_fork_in_child(void)
 	ncs_cupti_forget();
 	ncs_launch_watch_forget();
 	ncs_heartbeat_forget();
+	ncs_loaded_code_forget();
 	if (process.forget_above)
 		process.forget_above();
 	process.started = false;
@@ -194,7 +195,9 @@ static void start_process(void)
 			       (uint64_t)process.self.pid << 20) &
 			      UINT64_C(0xffffffffff);
 	if (!process.fork_handled &&
-	    pthread_atfork(NULL, NULL, after_fork_in_child) == 0)
+	    pthread_atfork(ncs_loaded_code_before_fork,
+			   ncs_loaded_code_after_fork,
+			   after_fork_in_child) == 0)
 		process.fork_handled = true;
 	if (!process.config.disabled)
 		survey(true);
@@ -578,7 +581,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	}
 	open_control(init);
 	admit_callbacks(comm, init, gpu);
-	comm->header->outside_code = code;
+	ncs_store_relaxed(&comm->header->outside_code, code);
 	tell_unpublished();
 	starts_cupti = ncs_cupti_join(comm, process.config.cupti);
 	*context = (void *)(uintptr_t)comm->context;

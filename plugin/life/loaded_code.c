@@ -5,9 +5,10 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdbool.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #include "ncclstat/abi_values.h"
 #include "shm/atomics.h"
@@ -23,17 +24,21 @@ static const struct {
 #undef X
 };
 
-/* The result of the latest walk, and how many libraries had ever been loaded
- * then, in the upper 32 bits; 0: there was none. */
-static uint64_t latest;
-
 struct code_walk {
-	uint64_t latest;
-	uint64_t loads;
+	uint64_t loads; /* how many libraries had ever been loaded */
 	uint64_t found;
 };
 
-static_assert(NCS_OUTSIDE_CODE_COUNT <= 32, "code fits beside the loads");
+/* The latest walk that found a library more. */
+static struct code_walk latest;
+
+/* Held by a walk and by a fork. The kind says who does not hold it: a signal
+ * handler that forks may have interrupted a walk. */
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+
+/* A fork waits for a walk so long at most: a thread that forks during a walk of
+ * its own keeps ours waiting. */
+#define FORK_WAIT_S 1
 
 /* Returns a pointer of a dynamic section, to which the loader adds the library's
  * address where it may write. */
@@ -53,7 +58,7 @@ static uint64_t call_of(const char *function)
 	return 0;
 }
 
-/* What a library's dynamic section says, by tag; 0: nothing. */
+/* A library's dynamic section, by tag; 0: nothing. */
 struct section {
 	const struct dl_phdr_info *library;
 	ElfW(Xword) values[DT_NUM];
@@ -117,25 +122,49 @@ static uint64_t code_of(const struct dl_phdr_info *library)
 	       calls_in(&section, DT_RELA, DT_RELASZ, section.bound_to_none);
 }
 
-/* Returns 1 to end the walk. */
+/* Returns 1 to end the walk: nothing was loaded since the latest one. */
 static int look(struct dl_phdr_info *library, size_t bytes, void *argument)
 {
 	struct code_walk *walk = argument;
 
 	(void)bytes;
-	walk->loads = library->dlpi_adds;
-	if (walk->latest >> 32 == (uint32_t)walk->loads)
+	if (library->dlpi_adds == latest.loads)
 		return 1;
+	walk->loads = library->dlpi_adds;
 	walk->found |= code_of(library);
 	return 0;
 }
 
 uint64_t ncs_loaded_code(void)
 {
-	struct code_walk walk = { .latest = ncs_load_relaxed(&latest) };
+	struct code_walk walk = { 0 };
 
-	if (dl_iterate_phdr(look, &walk) == 1)
-		return (uint32_t)walk.latest;
-	ncs_store_relaxed(&latest, walk.loads << 32 | walk.found);
-	return walk.found;
+	/* A thread that forks may have other locks that the caller holds. */
+	if (pthread_mutex_trylock(&lock) == 0) {
+		if (dl_iterate_phdr(look, &walk) == 0) {
+			latest.loads = walk.loads;
+			ncs_store_relaxed(&latest.found, walk.found);
+		}
+		pthread_mutex_unlock(&lock);
+	}
+	return ncs_load_relaxed(&latest.found);
+}
+
+void ncs_loaded_code_before_fork(void)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += FORK_WAIT_S;
+	pthread_mutex_timedlock(&lock, &end);
+}
+
+void ncs_loaded_code_after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void ncs_loaded_code_forget(void)
+{
+	lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 }

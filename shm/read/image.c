@@ -91,6 +91,7 @@ static void take_header(struct image_writer *writer)
 	copy_words(writer, &mapped->event_mask,
 		   offsetof(struct ncs_header, classes) -
 			   offsetof(struct ncs_header, event_mask));
+	copy_words(writer, &mapped->outside_code, sizeof(mapped->outside_code));
 	copy_block(writer, &mapped->identity, sizeof(mapped->identity));
 	copy_block(writer, &mapped->proxy, sizeof(mapped->proxy));
 	copy_block(writer, &mapped->gpu_clock, sizeof(mapped->gpu_clock));

@@ -571,7 +571,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 	snapshot->process_gone = process.gone;
 	snapshot->process_stopped = process.stopped;
 	snapshot->outside_code =
-		reader->header.outside_code &
+		ncs_load_relaxed(&header->outside_code) &
 		((UINT64_C(1) << NCS_OUTSIDE_CODE_COUNT) - 1);
 	snapshot->liveness = ncs_liveness_of(ncs_load_relaxed(&header->life),
 					     snapshot->process_gone,

@@ -2,6 +2,7 @@
 /* The heartbeat of a process without a driver: it goes on for as long as the
  * process runs and has a communicator, and hurts neither the process nor its
  * children. */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,40 @@ SCENARIO(the_heartbeat_ends_with_the_last_communicator)
 	init_comm(guest.host, "third", 3);
 	view_open(&second, 2);
 	expect_beats(&second, "a new thread");
+	view_close(&second);
+	view_close(&guest.view);
+	host_finalize_all(guest.host);
+	host_close(guest.host);
+}
+
+static uint64_t outside_code(struct view *view)
+{
+	view_take(view);
+	return view->now.outside_code;
+}
+
+/* Most programs load such a library when they have communicators. */
+SCENARIO(code_that_is_loaded_later_is_told_in_all_segments)
+{
+	const uint64_t calls = UINT64_C(1) << NCS_OUTSIDE_ONE_SIDED |
+			       UINT64_C(1) << NCS_OUTSIDE_DEVICE_API;
+	struct view second, third;
+	struct guest guest;
+
+	guest_open(&guest, LAST_API);
+	init_comm(guest.host, "second", 2);
+	view_open(&second, 1);
+	expect_beats(&second, "before");
+	CHECK_EQUAL(outside_code(&guest.view), 0, "before");
+	CHECK(dlopen(NCS_NEXT "/one_sided.so", RTLD_LAZY), "%s", dlerror());
+	WAIT_UNTIL(outside_code(&guest.view) == calls, "the first");
+	WAIT_UNTIL(outside_code(&second) == calls, "the second");
+	init_comm(guest.host, "third", 3);
+	view_open(&third, 2);
+	CHECK_EQUAL(outside_code(&third), calls, "the third");
+	expect_beats(&third, "after");
+	CHECK_EQUAL(outside_code(&third), calls, "it stays");
+	view_close(&third);
 	view_close(&second);
 	view_close(&guest.view);
 	host_finalize_all(guest.host);

@@ -13,9 +13,11 @@ fi
 export FAKE_CUPTI_KERNEL=
 allreduce=_ZN4vllm26cross_device_reduce_1stageIfLi2EEEvPv
 cupti=$PWD/$build/test/next/cupti.so
+late=$PWD/$build/test/next/late.so
 mkdir "$tmp/lib"
+cp "$build/test/next/cupti.so" "$tmp/lib/later.so"
 cp "$build/test/next/cupti.so" "$tmp/lib/deep_ep_cpp.so"
-cp "$build/test/next/one-sided.so" "$tmp/lib/libmine.so"
+cp "$build/test/next/one_sided.so" "$tmp/lib/libmine.so"
 
 # has_begun NUMBER: whether the ranks have begun so many operations.
 has_begun() {
@@ -110,6 +112,18 @@ play $ddp LD_PRELOAD="$tmp/lib/libmine.so" NCCLSTAT_CUPTI="$cupti"
 check 'calls of one-sided functions: no verdict' \
 	says 4 "$unseen (one-sided calls, device API) $else"
 stop
+
+play $ddp LD_PRELOAD="$late" LATE_LIBRARY="$tmp/lib/libmscclpp.so"
+check 'a library that is not there yet: well' says 0 '^well: nothing is wrong: '
+"$ncclstat" --record "$tmp/late.ncs" --duration 6 >/dev/null 2>&1 &
+recorder=$!
+mv "$tmp/lib/later.so" "$tmp/lib/libmscclpp.so"
+check 'a library that is loaded later: no verdict' \
+	await says 4 "$unseen (MSCCL++) $else"
+wait "$recorder"
+stop
+check 'a library that is loaded later: a recording' \
+	says 4 "$unseen (MSCCL++) " "$tmp/late.ncs"
 
 # Finds what is wrong with NCCL, too.
 export NCCLSTAT_DIR="$tmp/shm"

@@ -104,6 +104,7 @@ TEST(image_contains_everything_in_use)
 	segment_fixture_put(fixture, 1, 3);
 	open_image(&image, fixture);
 	fixture->header->alive = 19;
+	fixture->header->outside_code = 20;
 	assert_true(take(&image));
 	assert_taken(&image, fixture->header, sizeof(*fixture->header));
 	assert_taken(&image, lane, sizeof(*lane));

@@ -726,6 +726,17 @@ TEST(code_outside_nccl_is_reported_if_known)
 	assert_int_equal(seen.outside_code, UINT64_C(1) << NCS_OUTSIDE_VLLM);
 }
 
+TEST(code_outside_nccl_that_is_loaded_later_is_reported)
+{
+	struct segment_fixture *fixture = *state;
+
+	observe(fixture);
+	assert_int_equal(seen.outside_code, 0);
+	fixture->header->outside_code = UINT64_C(1) << NCS_OUTSIDE_DEEP_EP;
+	refresh();
+	assert_int_equal(seen.outside_code, UINT64_C(1) << NCS_OUTSIDE_DEEP_EP);
+}
+
 TEST(settings_are_reported_if_valid)
 {
 	static const struct ncs_detail in_force = {
