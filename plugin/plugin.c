@@ -191,7 +191,7 @@ RECORD_STATE(record_state_before_v4, 3)
 RECORD_STATE(record_state_since_v4, 4)
 
 /* A version's own two functions only choose one of those above. */
-#define EVENT_FUNCTIONS(version, record) \
+#define EVENT_FUNCTIONS(version, record, args_version) \
 	static enum nccl_result start_event_v##version( \
 		void *context, void **handle, \
 		struct nccl_event_descr_v##version *descr) \
@@ -211,18 +211,18 @@ RECORD_STATE(record_state_since_v4, 4)
 \
 	static enum nccl_result record_state_v##version( \
 		void *handle, enum nccl_event_state state, \
-		union nccl_state_args_v##version *args) \
+		union nccl_state_args_v##args_version *args) \
 	{ \
 		return record(handle, state, args, version); \
 	}
 
-EVENT_FUNCTIONS(1, record_state_before_v4)
-EVENT_FUNCTIONS(2, record_state_before_v4)
-EVENT_FUNCTIONS(3, record_state_before_v4)
-EVENT_FUNCTIONS(4, record_state_since_v4)
-EVENT_FUNCTIONS(5, record_state_since_v4)
-EVENT_FUNCTIONS(6, record_state_since_v4)
-EVENT_FUNCTIONS(7, record_state_since_v4)
+EVENT_FUNCTIONS(1, record_state_before_v4, 1)
+EVENT_FUNCTIONS(2, record_state_before_v4, 1)
+EVENT_FUNCTIONS(3, record_state_before_v4, 1)
+EVENT_FUNCTIONS(4, record_state_since_v4, 4)
+EVENT_FUNCTIONS(5, record_state_since_v4, 4)
+EVENT_FUNCTIONS(6, record_state_since_v4, 4)
+EVENT_FUNCTIONS(7, record_state_since_v4, 4)
 
 /* Versions 1 to 3 pass no facts about the communicator to init. */
 #define INIT_WITHOUT_COMM(version) \

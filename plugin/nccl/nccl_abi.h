@@ -120,6 +120,32 @@ enum nccl_event_state {
 };
 
 /*
+ * The table of a version, with its `args` and the parameters that init has after
+ * the context.
+ */
+#define NCCL_PROFILER_TABLE(version, args_version, ...) \
+	struct nccl_profiler_v##version { \
+		const char *name; \
+		enum nccl_result (*init)(void **context, __VA_ARGS__); \
+		enum nccl_result (*start_event)(void *context, void **handle, \
+			struct nccl_event_descr_v##version *descr); \
+		enum nccl_result (*stop_event)(void *handle); \
+		enum nccl_result (*record_event_state)(void *handle, \
+			enum nccl_event_state state, \
+			union nccl_state_args_v##args_version *args); \
+		enum nccl_result (*finalize)(void *context); \
+	}
+
+#define NCCL_INIT_V1 int *activation_mask
+#define NCCL_INIT_V4 int *activation_mask, const char *comm_name, \
+	uint64_t comm_hash, int nnodes, int nranks, int rank, \
+	nccl_debug_logger logger
+/* The order differs from version 4. */
+#define NCCL_INIT_V5 uint64_t comm_id, int *activation_mask, \
+	const char *comm_name, int nnodes, int nranks, int rank, \
+	nccl_debug_logger logger
+
+/*
  * Version 1 (NCCL 2.23): functions, algorithms and so on are numbers.
  */
 enum nccl_func_v1 {
@@ -232,16 +258,7 @@ union nccl_state_args_v1 {
 	} proxy_ctrl;
 };
 
-struct nccl_profiler_v1 {
-	const char *name;
-	enum nccl_result (*init)(void **context, int *activation_mask);
-	enum nccl_result (*start_event)(void *context, void **handle,
-		struct nccl_event_descr_v1 *descr);
-	enum nccl_result (*stop_event)(void *handle);
-	enum nccl_result (*record_event_state)(void *handle,
-		enum nccl_event_state state, union nccl_state_args_v1 *args);
-	enum nccl_result (*finalize)(void *context);
-};
+NCCL_PROFILER_TABLE(1, 1, NCCL_INIT_V1);
 
 /*
  * Version 2 (NCCL 2.24 and 2.25): strings in place of the numbers.
@@ -286,26 +303,7 @@ struct nccl_event_descr_v2 {
 	};
 };
 
-union nccl_state_args_v2 {
-	struct {
-		size_t transferred_bytes;
-		int steps;
-	} proxy_op;
-	struct {
-		int appended_ops;
-	} proxy_ctrl;
-};
-
-struct nccl_profiler_v2 {
-	const char *name;
-	enum nccl_result (*init)(void **context, int *activation_mask);
-	enum nccl_result (*start_event)(void *context, void **handle,
-		struct nccl_event_descr_v2 *descr);
-	enum nccl_result (*stop_event)(void *handle);
-	enum nccl_result (*record_event_state)(void *handle,
-		enum nccl_event_state state, union nccl_state_args_v2 *args);
-	enum nccl_result (*finalize)(void *context);
-};
+NCCL_PROFILER_TABLE(2, 1, NCCL_INIT_V1);
 
 /*
  * Version 3 (NCCL 2.26): kernel channels and the network plugin's own events.
@@ -350,51 +348,39 @@ struct nccl_event_descr_v3 {
 	};
 };
 
-union nccl_state_args_v3 {
-	struct {
-		size_t transferred_bytes;
-		int steps;
-	} proxy_op;
-	struct {
-		int appended_ops;
-	} proxy_ctrl;
-};
-
-struct nccl_profiler_v3 {
-	const char *name;
-	enum nccl_result (*init)(void **context, int *activation_mask);
-	enum nccl_result (*start_event)(void *context, void **handle,
-		struct nccl_event_descr_v3 *descr);
-	enum nccl_result (*stop_event)(void *handle);
-	enum nccl_result (*record_event_state)(void *handle,
-		enum nccl_event_state state, union nccl_state_args_v3 *args);
-	enum nccl_result (*finalize)(void *context);
-};
+NCCL_PROFILER_TABLE(3, 1, NCCL_INIT_V1);
 
 /*
  * Version 4 (NCCL 2.27): init reports the communicator, events no longer do.
  */
-struct nccl_coll_v4 {
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	uint8_t channels;
-	uint8_t warps;
-	const char *algorithm;
+/* Later versions append fields. */
+#define NCCL_COLL_V4_FIELDS \
+	uint64_t seq_number; \
+	const char *func; \
+	const void *send_buffer; \
+	void *recv_buffer; \
+	size_t count; \
+	int root; \
+	const char *datatype; \
+	uint8_t channels; \
+	uint8_t warps; \
+	const char *algorithm; \
 	const char *protocol;
+
+struct nccl_coll_v4 {
+	NCCL_COLL_V4_FIELDS
 };
 
-struct nccl_p2p_v4 {
-	const char *func;
-	void *buffer;
-	const char *datatype;
-	size_t count;
-	int peer;
+#define NCCL_P2P_V4_FIELDS \
+	const char *func; \
+	void *buffer; \
+	const char *datatype; \
+	size_t count; \
+	int peer; \
 	uint8_t channels;
+
+struct nccl_p2p_v4 {
+	NCCL_P2P_V4_FIELDS
 };
 
 /* Versions 4 and later. */
@@ -433,43 +419,37 @@ union nccl_state_args_v4 {
 	} kernel_ch;
 };
 
-struct nccl_profiler_v4 {
-	const char *name;
-	enum nccl_result (*init)(void **context, int *activation_mask,
-		const char *comm_name, uint64_t comm_hash, int nnodes,
-		int nranks, int rank, nccl_debug_logger logger);
-	enum nccl_result (*start_event)(void *context, void **handle,
-		struct nccl_event_descr_v4 *descr);
-	enum nccl_result (*stop_event)(void *handle);
-	enum nccl_result (*record_event_state)(void *handle,
-		enum nccl_event_state state, union nccl_state_args_v4 *args);
-	enum nccl_result (*finalize)(void *context);
-};
+NCCL_PROFILER_TABLE(4, 4, NCCL_INIT_V4);
 
 /*
  * Version 5 (NCCL 2.28): events of the application's calls and of launches.
- * The order of init's arguments differs from version 4.
  */
 struct nccl_group_api {
 	uint8_t graph_captured;
 	int depth;
 };
 
-struct nccl_coll_api_v5 {
-	const char *func;
-	size_t count;
-	const char *datatype;
-	int root;
-	void *stream;
+#define NCCL_COLL_API_V5_FIELDS \
+	const char *func; \
+	size_t count; \
+	const char *datatype; \
+	int root; \
+	void *stream; \
 	uint8_t graph_captured;
+
+struct nccl_coll_api_v5 {
+	NCCL_COLL_API_V5_FIELDS
 };
 
-struct nccl_p2p_api_v5 {
-	const char *func;
-	size_t count;
-	const char *datatype;
-	void *stream;
+#define NCCL_P2P_API_V5_FIELDS \
+	const char *func; \
+	size_t count; \
+	const char *datatype; \
+	void *stream; \
 	uint8_t graph_captured;
+
+struct nccl_p2p_api_v5 {
+	NCCL_P2P_API_V5_FIELDS
 };
 
 struct nccl_kernel_launch {
@@ -478,27 +458,12 @@ struct nccl_kernel_launch {
 
 /* Version 4 plus the group; the parent is now the event of the API call. */
 struct nccl_coll_v5 {
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	uint8_t channels;
-	uint8_t warps;
-	const char *algorithm;
-	const char *protocol;
+	NCCL_COLL_V4_FIELDS
 	void *parent_group;
 };
 
 struct nccl_p2p_v5 {
-	const char *func;
-	void *buffer;
-	const char *datatype;
-	size_t count;
-	int peer;
-	uint8_t channels;
+	NCCL_P2P_V4_FIELDS
 	void *parent_group;
 };
 
@@ -520,52 +485,29 @@ struct nccl_event_descr_v5 {
 	};
 };
 
-union nccl_state_args_v5 {
-	struct {
-		size_t transferred_bytes;
-	} proxy_step;
-	struct {
-		int appended_ops;
-	} proxy_ctrl;
-	struct {
-		void *data;
-	} net_plugin;
-	struct {
-		uint64_t gpu_timer_ns;
-	} kernel_ch;
-};
-
-struct nccl_profiler_v5 {
-	const char *name;
-	enum nccl_result (*init)(void **context, uint64_t comm_id,
-		int *activation_mask, const char *comm_name, int nnodes,
-		int nranks, int rank, nccl_debug_logger logger);
-	enum nccl_result (*start_event)(void *context, void **handle,
-		struct nccl_event_descr_v5 *descr);
-	enum nccl_result (*stop_event)(void *handle);
-	enum nccl_result (*record_event_state)(void *handle,
-		enum nccl_event_state state, union nccl_state_args_v5 *args);
-	enum nccl_result (*finalize)(void *context);
-};
+NCCL_PROFILER_TABLE(5, 4, NCCL_INIT_V5);
 
 /*
  * Version 6 (NCCL 2.29 and 2.30): collectives by the copy engine. Everything in
  * version 5 keeps its offset.
  */
-struct nccl_ce_coll_v6 {
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	const char *sync_strategy;
-	uint8_t intra_batch_sync;
-	uint32_t batch_size;
-	uint32_t batches;
-	uint32_t ce_seq_number;
+#define NCCL_CE_COLL_V6_FIELDS \
+	uint64_t seq_number; \
+	const char *func; \
+	const void *send_buffer; \
+	void *recv_buffer; \
+	size_t count; \
+	int root; \
+	const char *datatype; \
+	const char *sync_strategy; \
+	uint8_t intra_batch_sync; \
+	uint32_t batch_size; \
+	uint32_t batches; \
+	uint32_t ce_seq_number; \
 	void *stream;
+
+struct nccl_ce_coll_v6 {
+	NCCL_CE_COLL_V6_FIELDS
 };
 
 struct nccl_ce_sync {
@@ -600,69 +542,24 @@ struct nccl_event_descr_v6 {
 	};
 };
 
-union nccl_state_args_v6 {
-	struct {
-		size_t transferred_bytes;
-	} proxy_step;
-	struct {
-		int appended_ops;
-	} proxy_ctrl;
-	struct {
-		void *data;
-	} net_plugin;
-	struct {
-		uint64_t gpu_timer_ns;
-	} kernel_ch;
-};
-
-struct nccl_profiler_v6 {
-	const char *name;
-	enum nccl_result (*init)(void **context, uint64_t comm_id,
-		int *activation_mask, const char *comm_name, int nnodes,
-		int nranks, int rank, nccl_debug_logger logger);
-	enum nccl_result (*start_event)(void *context, void **handle,
-		struct nccl_event_descr_v6 *descr);
-	enum nccl_result (*stop_event)(void *handle);
-	enum nccl_result (*record_event_state)(void *handle,
-		enum nccl_event_state state, union nccl_state_args_v6 *args);
-	enum nccl_result (*finalize)(void *context);
-};
+NCCL_PROFILER_TABLE(6, 4, NCCL_INIT_V5);
 
 /*
  * Version 7 (NCCL 2.31): the user's tag, kernel variants, kernel phases.
  * Everything in version 6 keeps its offset; new fields are appended.
  */
 struct nccl_coll_api_v7 {
-	const char *func;
-	size_t count;
-	const char *datatype;
-	int root;
-	void *stream;
-	uint8_t graph_captured;
+	NCCL_COLL_API_V5_FIELDS
 	uint64_t user_tag;
 };
 
 struct nccl_p2p_api_v7 {
-	const char *func;
-	size_t count;
-	const char *datatype;
-	void *stream;
-	uint8_t graph_captured;
+	NCCL_P2P_API_V5_FIELDS
 	uint64_t user_tag;
 };
 
 struct nccl_coll_v7 {
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	uint8_t channels;
-	uint8_t warps;
-	const char *algorithm;
-	const char *protocol;
+	NCCL_COLL_V4_FIELDS
 	void *parent_group;
 	const char *kernel_variant;
 	uint8_t is_symmetric;
@@ -670,30 +567,13 @@ struct nccl_coll_v7 {
 };
 
 struct nccl_p2p_v7 {
-	const char *func;
-	void *buffer;
-	const char *datatype;
-	size_t count;
-	int peer;
-	uint8_t channels;
+	NCCL_P2P_V4_FIELDS
 	void *parent_group;
 	uint64_t user_tag;
 };
 
 struct nccl_ce_coll_v7 {
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	const char *sync_strategy;
-	uint8_t intra_batch_sync;
-	uint32_t batch_size;
-	uint32_t batches;
-	uint32_t ce_seq_number;
-	void *stream;
+	NCCL_CE_COLL_V6_FIELDS
 	uint64_t user_tag;
 };
 
@@ -733,33 +613,7 @@ struct nccl_event_descr_v7 {
 	};
 };
 
-union nccl_state_args_v7 {
-	struct {
-		size_t transferred_bytes;
-	} proxy_step;
-	struct {
-		int appended_ops;
-	} proxy_ctrl;
-	struct {
-		void *data;
-	} net_plugin;
-	struct {
-		uint64_t gpu_timer_ns;
-	} kernel_ch;
-};
-
-struct nccl_profiler_v7 {
-	const char *name;
-	enum nccl_result (*init)(void **context, uint64_t comm_id,
-		int *activation_mask, const char *comm_name, int nnodes,
-		int nranks, int rank, nccl_debug_logger logger);
-	enum nccl_result (*start_event)(void *context, void **handle,
-		struct nccl_event_descr_v7 *descr);
-	enum nccl_result (*stop_event)(void *handle);
-	enum nccl_result (*record_event_state)(void *handle,
-		enum nccl_event_state state, union nccl_state_args_v7 *args);
-	enum nccl_result (*finalize)(void *context);
-};
+NCCL_PROFILER_TABLE(7, 4, NCCL_INIT_V5);
 
 /*
  * A descriptor and a table of any version, for code that gets the version at
@@ -777,12 +631,7 @@ union nccl_event_descr {
 
 union nccl_state_args {
 	union nccl_state_args_v1 v1;
-	union nccl_state_args_v2 v2;
-	union nccl_state_args_v3 v3;
 	union nccl_state_args_v4 v4;
-	union nccl_state_args_v5 v5;
-	union nccl_state_args_v6 v6;
-	union nccl_state_args_v7 v7;
 };
 
 union nccl_profiler {
@@ -1106,33 +955,22 @@ NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.phase_name, 32, 8);
 NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.gpu_timer_ns, 40, 8);
 
 /* state args */
-#define NCS_NCCL_ARGS_UP_TO_V3(layout) \
-	NCS_NCCL_SIZE(layout, 16); \
-	NCS_NCCL_FIELD(layout, proxy_op, 0, 16); \
-	NCS_NCCL_FIELD(layout, proxy_op.transferred_bytes, 0, 8); \
-	NCS_NCCL_FIELD(layout, proxy_op.steps, 8, 4); \
-	NCS_NCCL_FIELD(layout, proxy_ctrl, 0, 4); \
-	NCS_NCCL_FIELD(layout, proxy_ctrl.appended_ops, 0, 4)
+NCS_NCCL_SIZE(union nccl_state_args_v1, 16);
+NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_op, 0, 16);
+NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_op.transferred_bytes, 0, 8);
+NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_op.steps, 8, 4);
+NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_ctrl, 0, 4);
+NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_ctrl.appended_ops, 0, 4);
 
-NCS_NCCL_ARGS_UP_TO_V3(union nccl_state_args_v1);
-NCS_NCCL_ARGS_UP_TO_V3(union nccl_state_args_v2);
-NCS_NCCL_ARGS_UP_TO_V3(union nccl_state_args_v3);
-
-#define NCS_NCCL_ARGS_SINCE_V4(layout) \
-	NCS_NCCL_SIZE(layout, 8); \
-	NCS_NCCL_FIELD(layout, proxy_step, 0, 8); \
-	NCS_NCCL_FIELD(layout, proxy_step.transferred_bytes, 0, 8); \
-	NCS_NCCL_FIELD(layout, proxy_ctrl, 0, 4); \
-	NCS_NCCL_FIELD(layout, proxy_ctrl.appended_ops, 0, 4); \
-	NCS_NCCL_FIELD(layout, net_plugin, 0, 8); \
-	NCS_NCCL_FIELD(layout, net_plugin.data, 0, 8); \
-	NCS_NCCL_FIELD(layout, kernel_ch, 0, 8); \
-	NCS_NCCL_FIELD(layout, kernel_ch.gpu_timer_ns, 0, 8)
-
-NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v4);
-NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v5);
-NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v6);
-NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v7);
+NCS_NCCL_SIZE(union nccl_state_args_v4, 8);
+NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_step, 0, 8);
+NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_step.transferred_bytes, 0, 8);
+NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_ctrl, 0, 4);
+NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_ctrl.appended_ops, 0, 4);
+NCS_NCCL_FIELD(union nccl_state_args_v4, net_plugin, 0, 8);
+NCS_NCCL_FIELD(union nccl_state_args_v4, net_plugin.data, 0, 8);
+NCS_NCCL_FIELD(union nccl_state_args_v4, kernel_ch, 0, 8);
+NCS_NCCL_FIELD(union nccl_state_args_v4, kernel_ch.gpu_timer_ns, 0, 8);
 
 /* net plugin descriptors */
 NCS_NCCL_SIZE(struct nccl_net_ib_descr_v1, 40);

@@ -80,7 +80,7 @@ static enum nccl_result stop_event(void *handle)
 
 static enum nccl_result record_event_state(void *handle,
 					   enum nccl_event_state state,
-					   union nccl_state_args_v5 *args)
+					   union nccl_state_args_v4 *args)
 {
 	(void)args;
 	return put(handle, (uint64_t)state);

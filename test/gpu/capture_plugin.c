@@ -190,7 +190,7 @@ static enum nccl_result stop_event(void *handle)
 }
 
 static void put_arguments(enum nccl_event_state state,
-			  const union nccl_state_args_v5 *args)
+			  const union nccl_state_args_v4 *args)
 {
 	if (state >= NCCL_STATE_CTRL_IDLE && state <= NCCL_STATE_CTRL_APPEND_END)
 		put(" appended=%d", args->proxy_ctrl.appended_ops);
@@ -204,7 +204,7 @@ static void put_arguments(enum nccl_event_state state,
 
 static enum nccl_result record_event_state(void *handle,
 					   enum nccl_event_state state,
-					   union nccl_state_args_v5 *args)
+					   union nccl_state_args_v4 *args)
 {
 	const uint64_t time_ns = now_ns(CLOCK_MONOTONIC);
 

@@ -716,17 +716,17 @@ enum nccl_result host_record_args(struct host *host, void *handle, int state,
 	case 1: return table.v1->record_event_state(handle, known,
 			args == NULL ? NULL : &args->v1);
 	case 2: return table.v2->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v2);
+			args == NULL ? NULL : &args->v1);
 	case 3: return table.v3->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v3);
+			args == NULL ? NULL : &args->v1);
 	case 4: return table.v4->record_event_state(handle, known,
 			args == NULL ? NULL : &args->v4);
 	case 5: return table.v5->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v5);
+			args == NULL ? NULL : &args->v4);
 	case 6: return table.v6->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v6);
+			args == NULL ? NULL : &args->v4);
 	case 7: return table.v7->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v7);
+			args == NULL ? NULL : &args->v4);
 	}
 	return NCCL_INVALID_USAGE;
 }

@@ -253,7 +253,7 @@ static enum nccl_result finalize(void *context)
 
 /* --- The tables -------------------------------------------------------- */
 
-#define TABLE(version)                                                        \
+#define TABLE(version, args_version)                                          \
 	static enum nccl_result start_v##version(                             \
 		void *context, void **handle,                                 \
 		struct nccl_event_descr_v##version *descr)                    \
@@ -264,7 +264,7 @@ static enum nccl_result finalize(void *context)
 	}                                                                     \
 	static enum nccl_result record_v##version(                            \
 		void *handle, enum nccl_event_state state,                    \
-		union nccl_state_args_v##version *args)                       \
+		union nccl_state_args_v##args_version *args)                  \
 	{                                                                     \
 		return record(handle, (int)state, args, sizeof(*args));       \
 	}                                                                     \
@@ -284,7 +284,7 @@ static enum nccl_result finalize(void *context)
 	{                                                                  \
 		return init(version, context, mask, 0, NULL, -1, -1, -1);  \
 	}                                                                  \
-	TABLE(version)
+	TABLE(version, 1)
 
 #define TELLING_TABLE(version)                                              \
 	static enum nccl_result init_v##version(                            \
@@ -295,7 +295,7 @@ static enum nccl_result finalize(void *context)
 		return init(version, context, mask, id, name, nnodes,       \
 			    nranks, rank);                                  \
 	}                                                                   \
-	TABLE(version)
+	TABLE(version, 4)
 
 #ifdef WITH_V1
 SILENT_TABLE(1)
@@ -314,7 +314,7 @@ static enum nccl_result init_v4(void **context, int *mask, const char *name,
 	(void)logger;
 	return init(4, context, mask, id, name, nnodes, nranks, rank);
 }
-TABLE(4)
+TABLE(4, 4)
 #endif
 #ifdef WITH_V5
 TELLING_TABLE(5)
