@@ -3,10 +3,8 @@
 #include "record/archive/archive.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/archive/entries.h"
 #include "record/format/file_format.h"
 #include "ncclstat/abi_header.h"
-#include "shm/array.h"
 #include "shm/labels.h"
 #include "shm/process.h"
 #include "shm/read/job.h"
@@ -24,115 +22,13 @@
 /* The directory is for its owner: recordings tell what users do. */
 #define DIRECTORY_MODE 0700
 
-#define PATH_BYTES 4096
-
-/* --- Lists --------------------------------------------------------------- */
-
-/* A file of the ring, or a folder of a job. */
-struct entry {
-	char *path;
-	const char *name; /* its last part */
-	struct timespec written;
-	uint64_t bytes; /* of a folder: of what goes with it */
-	uint64_t size;  /* of its contents */
-	ino_t inode;
-	nlink_t links;
-	bool has_finding;
-	unsigned turn; /* of a folder that may go: those with lower ones go first */
-};
-
-struct entries {
-	struct entry *at;
-	size_t count, capacity;
-	uint64_t bytes;
-};
-
-static void release_entries(struct entries *entries)
-{
-	for (size_t i = 0; i < entries->count; i++)
-		free(entries->at[i].path);
-	free(entries->at);
-	*entries = (struct entries){ 0 };
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->written.tv_sec != y->written.tv_sec)
-		return x->written.tv_sec < y->written.tv_sec ? -1 : 1;
-	if (x->written.tv_nsec != y->written.tv_nsec)
-		return x->written.tv_nsec < y->written.tv_nsec ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
-
-/* Returns whether a file of a folder is a recording: its name is that of one in the ring. */
-static bool is_recording(const struct entry *file)
-{
-	return file->name[0] >= '0' && file->name[0] <= '9';
-}
-
-static int add_entry(struct entries *entries, const char *path,
-		     const struct stat *stat)
-{
-	struct entry *entry;
-	char *copy = strdup(path);
-
-	if (!copy || ncs_array_reserve(&entries->at, &entries->capacity,
-				       entries->count + 1,
-				       sizeof(*entries->at)) != 0) {
-		free(copy);
-		return -ENOMEM;
-	}
-	entry = &entries->at[entries->count++];
-	*entry = (struct entry){
-		.path = copy,
-		.name = strrchr(copy, '/') + 1,
-		.written = stat->st_mtim,
-		.bytes = (uint64_t)stat->st_blocks * 512,
-		.size = (uint64_t)stat->st_size,
-		.inode = stat->st_ino,
-		.links = stat->st_nlink,
-	};
-	entries->bytes += entry->bytes;
-	return 0;
-}
-
-/* Lists the files or the folders of a folder, the latest last. One that is not there is
- * empty. Returns 0 or -errno. */
-static int list(struct entries *entries, const char *path, mode_t kind)
-{
-	DIR *folder = opendir(path);
-	struct dirent *file;
-	struct stat stat;
-	char name[PATH_BYTES];
-	int error = 0;
-
-	*entries = (struct entries){ 0 };
-	if (!folder)
-		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-	while (!error && (file = readdir(folder)) != NULL) {
-		if (file->d_name[0] == '.')
-			continue;
-		if (snprintf(name, sizeof(name), "%s/%s", path, file->d_name) <
-			    (int)sizeof(name) &&
-		    lstat(name, &stat) == 0 && (stat.st_mode & S_IFMT) == kind)
-			error = add_entry(entries, name, &stat);
-	}
-	closedir(folder);
-	if (entries->count > 0)
-		qsort(entries->at, entries->count, sizeof(*entries->at),
-		      by_time);
-	return error;
-}
-
 static int list_below(const struct ncs_archive *archive, const char *name,
-		      mode_t kind, struct entries *entries)
+		      mode_t kind, struct ncs_entries *entries)
 {
-	char path[PATH_BYTES];
+	char path[NCS_ENTRY_PATH_BYTES];
 
 	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
-	return list(entries, path, kind);
+	return ncs_entries_list(entries, path, kind);
 }
 
 /* --- The directory ------------------------------------------------------- */
@@ -155,7 +51,7 @@ const char *ncs_archive_default(char *path, size_t size)
 /* Makes a folder and those that it is in. Returns 0 or -errno. */
 static int make_folders(const char *path)
 {
-	char part[PATH_BYTES];
+	char part[NCS_ENTRY_PATH_BYTES];
 
 	for (const char *end = path + 1; *end; end++) {
 		if (*end != '/' && end[1])
@@ -170,7 +66,7 @@ static int make_folders(const char *path)
 
 static int make_below(const struct ncs_archive *archive, const char *name)
 {
-	char path[PATH_BYTES];
+	char path[NCS_ENTRY_PATH_BYTES];
 
 	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
 	return make_folders(path);
@@ -179,7 +75,7 @@ static int make_below(const struct ncs_archive *archive, const char *name)
 bool ncs_archive_open(struct ncs_archive *archive, const char *path,
 		      uint64_t limit_bytes, char *why, size_t why_size)
 {
-	char lock[PATH_BYTES];
+	char lock[NCS_ENTRY_PATH_BYTES];
 	int error;
 
 	*archive = (struct ncs_archive){
@@ -219,12 +115,12 @@ void ncs_archive_close(struct ncs_archive *archive)
 
 time_t ncs_archive_last_written(const struct ncs_archive *archive)
 {
-	struct entries ring;
+	struct ncs_entries ring;
 	time_t written = 0;
 
 	if (list_below(archive, "ring", S_IFREG, &ring) == 0 && ring.count > 0)
 		written = ring.at[ring.count - 1].written.tv_sec;
-	release_entries(&ring);
+	ncs_entries_release(&ring);
 	return written;
 }
 
@@ -249,7 +145,7 @@ void ncs_archive_begin_run(struct ncs_archive *archive,
 	uint64_t latest_ns = 0;
 	struct ncs_process self;
 	struct ncs_file_head head;
-	struct entries ring;
+	struct ncs_entries ring;
 	struct timespec now;
 
 	*run = (struct ncs_archive_run){ .number = 0 };
@@ -267,7 +163,7 @@ void ncs_archive_begin_run(struct ncs_archive *archive,
 			       sizeof(run->recording));
 			run->number = head.number + 1;
 		}
-	release_entries(&ring);
+	ncs_entries_release(&ring);
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(archive->run, sizeof(archive->run), "%lld.%09ld.%ld",
 		 (long long)now.tv_sec, now.tv_nsec, (long)getpid());
@@ -320,9 +216,9 @@ void ncs_archive_folder(char *folder, size_t size, const char *labels,
 /* --- What is kept -------------------------------------------------------- */
 
 static int keep_file(const struct ncs_archive *archive, const char *folder,
-		     const struct entry *file)
+		     const struct ncs_entry *file)
 {
-	char path[PATH_BYTES];
+	char path[NCS_ENTRY_PATH_BYTES];
 
 	snprintf(path, sizeof(path), "%s/jobs/%s/%s", archive->path, folder,
 		 file->name);
@@ -337,11 +233,11 @@ static int keep_file(const struct ncs_archive *archive, const char *folder,
  * many at least. Returns 0 or -errno. */
 static int drop_oldest(const char *folder, uint64_t most_bytes, size_t least)
 {
-	struct entries files;
-	int error = list(&files, folder, S_IFREG);
+	struct ncs_entries files;
+	int error = ncs_entries_list(&files, folder, S_IFREG);
 
 	for (size_t i = 0; i < files.count; i++) {
-		if (!is_recording(&files.at[i]))
+		if (!ncs_entry_is_recording(&files.at[i]))
 			continue;
 		if (files.bytes <= most_bytes && least == 0)
 			break;
@@ -350,13 +246,13 @@ static int drop_oldest(const char *folder, uint64_t most_bytes, size_t least)
 		files.bytes -= files.at[i].bytes;
 		least -= least > 0;
 	}
-	release_entries(&files);
+	ncs_entries_release(&files);
 	return error;
 }
 
 static int mark(const struct ncs_archive *archive, const char *folder)
 {
-	char path[PATH_BYTES];
+	char path[NCS_ENTRY_PATH_BYTES];
 	int file;
 
 	snprintf(path, sizeof(path), "%s/jobs/%s/" NCS_ARCHIVE_FINDING,
@@ -371,8 +267,8 @@ static int mark(const struct ncs_archive *archive, const char *folder)
 int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 		     time_t since, bool has_finding)
 {
-	char name[NCS_ARCHIVE_NAME_MAX + 8], path[PATH_BYTES];
-	struct entries ring;
+	char name[NCS_ARCHIVE_NAME_MAX + 8], path[NCS_ENTRY_PATH_BYTES];
+	struct ncs_entries ring;
 	int error;
 
 	snprintf(name, sizeof(name), "jobs/%s", folder);
@@ -383,7 +279,7 @@ int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 	for (size_t i = 0; !error && i < ring.count; i++)
 		if (ring.at[i].written.tv_sec >= since && ring.at[i].size > 0)
 			error = keep_file(archive, folder, &ring.at[i]);
-	release_entries(&ring);
+	ncs_entries_release(&ring);
 	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
 	if (!error)
 		error = drop_oldest(path, archive->limit_bytes / 4, 0);
@@ -392,7 +288,7 @@ int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 
 /* --- What goes ----------------------------------------------------------- */
 
-static bool is_in(const struct entries *entries, ino_t inode)
+static bool is_in(const struct ncs_entries *entries, ino_t inode)
 {
 	for (size_t i = 0; i < entries->count; i++)
 		if (entries->at[i].inode == inode)
@@ -402,14 +298,14 @@ static bool is_in(const struct entries *entries, ino_t inode)
 
 /* Sets what goes with a folder, and whether it has a finding; adds its files to those that
  * were counted before, each once. */
-static int look_into(struct entry *folder, struct entries *counted)
+static int look_into(struct ncs_entry *folder, struct ncs_entries *counted)
 {
-	struct entries files;
-	int error = list(&files, folder->path, S_IFREG);
+	struct ncs_entries files;
+	int error = ncs_entries_list(&files, folder->path, S_IFREG);
 
 	folder->bytes = 0;
 	for (size_t i = 0; !error && i < files.count; i++) {
-		const struct entry *file = &files.at[i];
+		const struct ncs_entry *file = &files.at[i];
 		const struct stat stat = {
 			.st_ino = file->inode,
 			.st_blocks = (blkcnt_t)(file->bytes / 512),
@@ -420,21 +316,21 @@ static int look_into(struct entry *folder, struct entries *counted)
 		if (file->links == 1)
 			folder->bytes += file->bytes;
 		if (!is_in(counted, file->inode))
-			error = add_entry(counted, file->path, &stat);
+			error = ncs_entries_add(counted, file->path, &stat);
 	}
-	release_entries(&files);
+	ncs_entries_release(&files);
 	return error;
 }
 
-static int remove_folder(const struct entry *folder)
+static int remove_folder(const struct ncs_entry *folder)
 {
-	struct entries files;
-	int error = list(&files, folder->path, S_IFREG);
+	struct ncs_entries files;
+	int error = ncs_entries_list(&files, folder->path, S_IFREG);
 
 	for (size_t i = 0; i < files.count; i++)
 		if (unlink(files.at[i].path) != 0 && errno != ENOENT && !error)
 			error = -errno;
-	release_entries(&files);
+	ncs_entries_release(&files);
 	/* Another process may remove it, too. */
 	if (rmdir(folder->path) != 0 && errno != ENOENT && !error)
 		error = -errno;
@@ -443,7 +339,7 @@ static int remove_folder(const struct entry *folder)
 
 /* Returns the number of a file of the run that goes on; -1 if it is of another one. */
 static long number_in_run(const struct ncs_archive *archive,
-			  const struct entry *file)
+			  const struct ncs_entry *file)
 {
 	size_t length = strlen(archive->run);
 
@@ -457,7 +353,7 @@ static long number_in_run(const struct ncs_archive *archive,
 /* Removes the oldest files of the ring, but not the one that is being written. */
 static int trim_ring(const struct ncs_archive *archive, uint64_t most_bytes)
 {
-	struct entries ring;
+	struct ncs_entries ring;
 	int error = list_below(archive, "ring", S_IFREG, &ring);
 	long latest = -1;
 
@@ -465,7 +361,7 @@ static int trim_ring(const struct ncs_archive *archive, uint64_t most_bytes)
 		if (number_in_run(archive, &ring.at[i]) > latest)
 			latest = number_in_run(archive, &ring.at[i]);
 	for (size_t i = 0; i < ring.count && ring.bytes > most_bytes; i++) {
-		const struct entry *file = &ring.at[i];
+		const struct ncs_entry *file = &ring.at[i];
 
 		if (latest >= 0 && number_in_run(archive, file) == latest)
 			continue;
@@ -473,7 +369,7 @@ static int trim_ring(const struct ncs_archive *archive, uint64_t most_bytes)
 			error = -errno;
 		ring.bytes -= file->bytes;
 	}
-	release_entries(&ring);
+	ncs_entries_release(&ring);
 	return error;
 }
 
@@ -493,17 +389,18 @@ static void note(struct trimming *trimming, int error)
 		trimming->error = error;
 }
 
-static bool runs(const struct trimming *trimming, const struct entry *folder)
+static bool runs(const struct trimming *trimming,
+		 const struct ncs_entry *folder)
 {
 	return trimming->is_running &&
 	       trimming->is_running(trimming->context, folder->name);
 }
 
 /* Lists the folders of jobs, and sets what all takes, the ring as well. */
-static void list_folders(struct trimming *trimming, struct entries *folders,
+static void list_folders(struct trimming *trimming, struct ncs_entries *folders,
 			 uint64_t *bytes)
 {
-	struct entries counted;
+	struct ncs_entries counted;
 
 	note(trimming,
 	     list_below(trimming->archive, "ring", S_IFREG, &counted));
@@ -511,19 +408,20 @@ static void list_folders(struct trimming *trimming, struct entries *folders,
 	for (size_t i = 0; i < folders->count; i++)
 		note(trimming, look_into(&folders->at[i], &counted));
 	*bytes = counted.bytes;
-	release_entries(&counted);
+	ncs_entries_release(&counted);
 }
 
 /* Removes the folder that is to go first: [0] the oldest one without a finding, [1] with
  * one; or [2] the oldest file of a job that runs; but for those that could not be removed.
  * Returns false if none is left. */
-static bool remove_one(struct trimming *trimming, const struct entries *folders)
+static bool remove_one(struct trimming *trimming,
+		       const struct ncs_entries *folders)
 {
 	size_t skipped = 0;
 
 	for (unsigned pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < folders->count; i++) {
-			const struct entry *folder = &folders->at[i];
+			const struct ncs_entry *folder = &folders->at[i];
 			int error;
 
 			if (folder->bytes == 0 ||
@@ -557,7 +455,7 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 
 	note(&trimming, trim_ring(archive, archive->limit_bytes / 2));
 	while (goes_on) {
-		struct entries folders;
+		struct ncs_entries folders;
 		uint64_t bytes;
 
 		list_folders(&trimming, &folders, &bytes);
@@ -565,7 +463,7 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 		before = bytes;
 		goes_on = bytes > archive->limit_bytes &&
 			  remove_one(&trimming, &folders);
-		release_entries(&folders);
+		ncs_entries_release(&folders);
 	}
 	return trimming.error;
 }
@@ -580,14 +478,14 @@ enum turn { OLD, WELL, FOUND, RUNNING };
 
 static int by_turn(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct ncs_entry *x = a, *y = b;
 
 	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) :
-				    by_time(a, b);
+				    ncs_entry_by_time(a, b);
 }
 
 static unsigned turn_of(const struct trimming *trimming,
-			const struct entry *folder, time_t since)
+			const struct ncs_entry *folder, time_t since)
 {
 	if (runs(trimming, folder))
 		return RUNNING;
@@ -598,15 +496,15 @@ static unsigned turn_of(const struct trimming *trimming,
 
 /* Sorts the folders by their turns, and sets what goes with each if those before it have
  * gone. Returns the sum. */
-static uint64_t take_turns(struct trimming *trimming, struct entries *folders,
-			   time_t since)
+static uint64_t take_turns(struct trimming *trimming,
+			   struct ncs_entries *folders, time_t since)
 {
-	struct entries counted = { 0 };
+	struct ncs_entries counted = { 0 };
 	uint64_t sum;
 
 	for (size_t i = 0; i < folders->count; i++) {
-		struct entry *folder = &folders->at[i];
-		char path[PATH_BYTES + 8];
+		struct ncs_entry *folder = &folders->at[i];
+		char path[NCS_ENTRY_PATH_BYTES + 8];
 
 		snprintf(path, sizeof(path), "%s/" NCS_ARCHIVE_FINDING,
 			 folder->path);
@@ -622,13 +520,13 @@ static uint64_t take_turns(struct trimming *trimming, struct entries *folders,
 		folders->at[i].bytes = counted.bytes - sum;
 	}
 	sum = counted.bytes;
-	release_entries(&counted);
+	ncs_entries_release(&counted);
 	return sum;
 }
 
 /* Removes a folder if it is to go, and tells of it. Returns what was freed. */
 static uint64_t clean_folder(struct trimming *trimming,
-			     const struct entry *folder, bool has_room,
+			     const struct ncs_entry *folder, bool has_room,
 			     void (*told)(void *context,
 					  const struct ncs_archive_job *job))
 {
@@ -661,8 +559,8 @@ int ncs_archive_clean(const char *path, const struct ncs_archive_limits *limits,
 {
 	struct ncs_archive archive = { .lock = -1 };
 	struct trimming trimming = { .archive = &archive, .context = context };
-	char jobs[PATH_BYTES];
-	struct entries folders;
+	char jobs[NCS_ENTRY_PATH_BYTES];
+	struct ncs_entries folders;
 	uint64_t bytes;
 
 	if (snprintf(archive.path, sizeof(archive.path), "%s", path) >=
@@ -673,12 +571,12 @@ int ncs_archive_clean(const char *path, const struct ncs_archive_limits *limits,
 		return -errno;
 	if (time(NULL) - ncs_archive_last_written(&archive) < RECORDED_WITHIN_S)
 		trimming.is_running = is_running;
-	note(&trimming, list(&folders, jobs, S_IFDIR));
+	note(&trimming, ncs_entries_list(&folders, jobs, S_IFDIR));
 	bytes = take_turns(&trimming, &folders, limits->since);
 	for (size_t i = 0; i < folders.count; i++)
 		bytes -= clean_folder(&trimming, &folders.at[i],
 				      bytes <= limits->bytes, told);
-	release_entries(&folders);
+	ncs_entries_release(&folders);
 	return trimming.error;
 }
 
@@ -715,7 +613,7 @@ static int write_line(int file, const char *line)
 
 int ncs_archive_add_line(const struct ncs_archive *archive, const char *line)
 {
-	char path[PATH_BYTES], old[PATH_BYTES + 8];
+	char path[NCS_ENTRY_PATH_BYTES], old[NCS_ENTRY_PATH_BYTES + 8];
 	struct stat stat;
 	int file, error;
 
@@ -730,331 +628,4 @@ int ncs_archive_add_line(const struct ncs_archive *archive, const char *line)
 	error = write_line(file, line);
 	close(file);
 	return error;
-}
-
-/* --- Reading ------------------------------------------------------------- */
-
-static int add_path(char ***paths, size_t *count, size_t *capacity,
-		    const char *path)
-{
-	char *copy = strdup(path);
-
-	if (!copy || ncs_array_reserve(paths, capacity, *count + 1,
-				       sizeof(**paths)) != 0) {
-		free(copy);
-		return -ENOMEM;
-	}
-	(*paths)[(*count)++] = copy;
-	return 0;
-}
-
-/* Adds the recordings of a folder: files whose names are those of the ring. */
-static int add_files(struct ncs_archive_files *files, const char *path)
-{
-	struct entries found;
-	int error = list(&found, path, S_IFREG);
-
-	for (size_t i = 0; !error && i < found.count; i++)
-		if (is_recording(&found.at[i]) && found.at[i].size > 0)
-			error = add_path(&files->paths, &files->count,
-					 &files->capacity, found.at[i].path);
-	release_entries(&found);
-	return error;
-}
-
-/* The parts of the name of a job's folder. */
-struct folder_name {
-	char job[NCS_ARCHIVE_NAME_MAX];
-	char *id;        /* of a job in an array, which has its own; else NULL */
-	char *namespace; /* of a pod; else NULL */
-	const char *run; /* how often it was queued again, or "" */
-	long long begun;
-};
-
-/* Cuts a text off where the last one of a character is. Returns the text behind it;
- * NULL if there is none. */
-static char *cut(char *text, char mark)
-{
-	char *at = strrchr(text, mark);
-
-	if (!at)
-		return NULL;
-	*at = '\0';
-	return at + 1;
-}
-
-/* Undoes the encoding of add_part(). */
-static void decode(char *part)
-{
-	char *end = part, digits[3] = "";
-
-	for (const char *at = part; part && *at; at++) {
-		bool is_code = *at == '%' && isxdigit((unsigned char)at[1]) &&
-			       isxdigit((unsigned char)at[2]);
-
-		if (is_code)
-			memcpy(digits, at + 1, 2);
-		*end++ = is_code ? (char)strtoul(digits, NULL, 16) : *at;
-		at += is_code ? 2 : 0;
-	}
-	if (part)
-		*end = '\0';
-}
-
-static void split_name(struct folder_name *name, const char *folder)
-{
-	char *begun, *run;
-
-	snprintf(name->job, sizeof(name->job), "%s", folder);
-	begun = cut(name->job, '@');
-	name->begun = begun ? atoll(begun) : 0;
-	run = cut(name->job, '~');
-	name->run = run ? run : "";
-	name->namespace = cut(name->job, '+');
-	name->id = cut(name->job, '=');
-	decode(name->job);
-	decode(name->id);
-	decode(name->namespace);
-}
-
-bool ncs_archive_matches(const char *folder, const char *pattern)
-{
-	struct ncs_labels labels = { 0 };
-	struct folder_name name;
-	char array[NCS_ARCHIVE_NAME_MAX];
-
-	split_name(&name, folder);
-	if (name.namespace) {
-		ncs_labels_add(&labels, "pod", name.job);
-		ncs_labels_add(&labels, "namespace", name.namespace);
-	} else {
-		ncs_labels_add(&labels, "job_id", name.id ? name.id : name.job);
-	}
-	if (name.id) {
-		snprintf(array, sizeof(array), "%.*s",
-			 (int)strcspn(name.job, "_["), name.job);
-		ncs_labels_add(&labels, "array_job", array);
-		ncs_labels_add(&labels, "array_id", name.job);
-	}
-	return ncs_job_matches(labels.text, pattern) ||
-	       fnmatch(pattern, folder, 0) == 0;
-}
-
-/* Returns whether a folder may be of the same job as that of another machine: not if it
- * is of another run, or of another job in an array. A job of pods has several names, of
- * one namespace. */
-static bool goes_with(const struct folder_name *a, const struct folder_name *b)
-{
-	if (a->namespace && b->namespace)
-		return strcmp(a->namespace, b->namespace) == 0;
-	return !a->namespace == !b->namespace && strcmp(a->job, b->job) == 0 &&
-	       strcmp(a->run, b->run) == 0;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	struct folder_name x, y;
-
-	split_name(&x, ((const struct entry *)a)->name);
-	split_name(&y, ((const struct entry *)b)->name);
-	return (x.begun > y.begun) - (x.begun < y.begun);
-}
-
-/* A search for the files of a job. */
-struct file_search {
-	struct ncs_archive_files *files;
-	const char *pattern;
-	struct folder_name latest; /* of all machines; of zeros: there is none */
-	int error; /* the first one: others may not be readable, or no archives */
-};
-
-/* Lists the folders of one machine, the job that began last at the end. */
-static void list_jobs(struct file_search *search, const char *path,
-		      struct entries *folders)
-{
-	char below[PATH_BYTES];
-	int error;
-
-	snprintf(below, sizeof(below), "%s/jobs", path);
-	error = list(folders, below, S_IFDIR);
-	if (search->error == 0)
-		search->error = error;
-	if (folders->count > 0)
-		qsort(folders->at, folders->count, sizeof(*folders->at),
-		      by_begin);
-}
-
-static bool find_latest(void *context, const char *path)
-{
-	struct file_search *search = context;
-	struct folder_name name;
-	struct entries folders;
-	bool any = false;
-
-	list_jobs(search, path, &folders);
-	for (size_t i = 0; i < folders.count; i++) {
-		if (!ncs_archive_matches(folders.at[i].name, search->pattern))
-			continue;
-		split_name(&name, folders.at[i].name);
-		if (!search->latest.run || name.begun >= search->latest.begun)
-			split_name(&search->latest, folders.at[i].name);
-		any = true;
-	}
-	release_entries(&folders);
-	return any;
-}
-
-/* The job of one machine that is chosen. */
-struct chosen_job {
-	const struct entry *folder, *before; /* NULL: there is none */
-	struct folder_name name;
-	size_t matching;   /* jobs that the pattern names */
-	time_t next_begun; /* another run of its name; 0: there is none */
-};
-
-/* Chooses the latest job of one machine that may be the one that was found. */
-static void choose_job(const struct file_search *search,
-		       const struct entries *folders, struct chosen_job *chosen)
-{
-	const struct entry *before = NULL;
-	struct folder_name name;
-
-	*chosen = (struct chosen_job){ .folder = NULL };
-	for (size_t i = 0; i < folders->count; i++) {
-		const struct entry *folder = &folders->at[i];
-
-		split_name(&name, folder->name);
-		if (chosen->folder && chosen->next_begun == 0 &&
-		    strcmp(name.job, chosen->name.job) == 0)
-			chosen->next_begun = (time_t)name.begun;
-		if (!ncs_archive_matches(folder->name, search->pattern))
-			continue;
-		chosen->matching++;
-		if (goes_with(&name, &search->latest)) {
-			chosen->folder = folder;
-			chosen->before = before;
-			chosen->next_begun = 0;
-			split_name(&chosen->name, folder->name);
-		}
-		before = folder;
-	}
-}
-
-/* Notes what is known of the job, with the machine's. */
-static void note_job(struct ncs_archive_files *files, const char *pattern,
-		     const struct chosen_job *chosen)
-{
-	time_t begun = (time_t)chosen->name.begun;
-
-	if (files->folder_count == 0)
-		snprintf(files->job, sizeof(files->job), "%s",
-			 chosen->name.job);
-	else if (strcmp(files->job, chosen->name.job) != 0)
-		/* Without the marks of a folder's name, and what follows. */
-		snprintf(files->job, sizeof(files->job), "%.*s",
-			 (int)strcspn(pattern, "@~+="), pattern);
-	if (files->begun == 0 || begun < files->begun)
-		files->begun = begun;
-	if (chosen->next_begun != 0 &&
-	    (files->next_begun == 0 || chosen->next_begun < files->next_begun))
-		files->next_begun = chosen->next_begun;
-	if (chosen->matching > files->matching) {
-		files->matching = chosen->matching;
-		snprintf(files->before, sizeof(files->before), "%s",
-			 chosen->before ? chosen->before->name : "");
-	}
-}
-
-/* Adds the files of a job of one machine: those of the ring, if it keeps none yet. */
-static int add_job(struct ncs_archive_files *files, const char *path,
-		   const char *folder)
-{
-	size_t before = files->count;
-	char below[PATH_BYTES];
-	int error = add_path(&files->folders, &files->folder_count,
-			     &files->folder_capacity, folder);
-
-	if (!error)
-		error = add_files(files, folder);
-	if (error || files->count > before)
-		return error;
-	snprintf(below, sizeof(below), "%s/ring", path);
-	return add_files(files, below);
-}
-
-static bool find_here(void *context, const char *path)
-{
-	struct file_search *search = context;
-	size_t before = search->files->count;
-	struct chosen_job chosen;
-	struct entries folders;
-	int error = 0;
-
-	list_jobs(search, path, &folders);
-	choose_job(search, &folders, &chosen);
-	if (chosen.folder) {
-		note_job(search->files, search->pattern, &chosen);
-		error = add_job(search->files, path, chosen.folder->path);
-	}
-	for (size_t i = 0; !error && i < folders.count; i++)
-		if (&folders.at[i] != chosen.folder &&
-		    ncs_archive_matches(folders.at[i].name, search->pattern))
-			error = add_path(&search->files->others,
-					 &search->files->other_count,
-					 &search->files->other_capacity,
-					 folders.at[i].path);
-	release_entries(&folders);
-	if (search->error == 0)
-		search->error = error;
-	return search->files->count > before;
-}
-
-int ncs_archive_each(const char *path,
-		     bool (*visit)(void *context, const char *path),
-		     void *context)
-{
-	static const mode_t kinds[] = { S_IFDIR, S_IFLNK };
-	bool any = false;
-	int error = 0;
-
-	if (visit(context, path))
-		return 0;
-	for (size_t k = 0; !error && k < 2; k++) {
-		struct entries machines;
-
-		error = list(&machines, path, kinds[k]);
-		for (size_t i = 0; i < machines.count; i++)
-			any |= visit(context, machines.at[i].path);
-		release_entries(&machines);
-	}
-	if (any)
-		return 0;
-	return error ? error : -ENOENT;
-}
-
-int ncs_archive_find(struct ncs_archive_files *files, const char *path,
-		     const char *pattern)
-{
-	struct file_search search = { .files = files, .pattern = pattern };
-	int error;
-
-	*files = (struct ncs_archive_files){ 0 };
-	error = ncs_archive_each(path, find_latest, &search);
-	if (!error)
-		error = ncs_archive_each(path, find_here, &search);
-	return error && search.error ? search.error : error;
-}
-
-void ncs_archive_release(struct ncs_archive_files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		free(files->paths[i]);
-	for (size_t i = 0; i < files->folder_count; i++)
-		free(files->folders[i]);
-	for (size_t i = 0; i < files->other_count; i++)
-		free(files->others[i]);
-	free(files->paths);
-	free(files->folders);
-	free(files->others);
-	*files = (struct ncs_archive_files){ 0 };
 }
