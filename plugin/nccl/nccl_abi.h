@@ -26,6 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ncclstat/tables/events.def"
+#include "ncclstat/tables/states.def"
+
 /* The result of every callback. NCCL checks it after init only. */
 enum nccl_result {
 	NCCL_SUCCESS = 0,
@@ -56,67 +59,18 @@ typedef void (*nccl_debug_logger)(enum nccl_log_level level,
 	unsigned long subsystems, const char *file, int line,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/*
- * Event types: the values of a descriptor's `type` and the bits of the mask.
- * The comment is the version of the API that introduced the type.
- */
+/* Event types: the values of a descriptor's `type` and the bits of the mask. */
 enum nccl_event_type {
-	NCCL_EVENT_GROUP = 1 << 0,		/* 1 */
-	NCCL_EVENT_COLL = 1 << 1,		/* 1 */
-	NCCL_EVENT_P2P = 1 << 2,		/* 1 */
-	NCCL_EVENT_PROXY_OP = 1 << 3,		/* 1 */
-	NCCL_EVENT_PROXY_STEP = 1 << 4,		/* 1 */
-	NCCL_EVENT_PROXY_CTRL = 1 << 5,		/* 1 */
-	NCCL_EVENT_KERNEL_CH = 1 << 6,		/* 3 */
-	NCCL_EVENT_NET_PLUGIN = 1 << 7,		/* 3 */
-	NCCL_EVENT_GROUP_API = 1 << 8,		/* 5 */
-	NCCL_EVENT_COLL_API = 1 << 9,		/* 5 */
-	NCCL_EVENT_P2P_API = 1 << 10,		/* 5 */
-	NCCL_EVENT_KERNEL_LAUNCH = 1 << 11,	/* 5 */
-	NCCL_EVENT_CE_COLL = 1 << 12,		/* 6 */
-	NCCL_EVENT_CE_SYNC = 1 << 13,		/* 6 */
-	NCCL_EVENT_CE_BATCH = 1 << 14,		/* 6 */
-	NCCL_EVENT_KERNEL_PHASE = 1 << 15,	/* 7 */
+#define X(ID, name, bit, api, help) NCCL_EVENT_##ID = (bit),
+	NCS_EVENTS(X)
+#undef X
 };
 
 /* Second argument of recordEventState. No number was ever reused. */
 enum nccl_event_state {
-	NCCL_STATE_OP_SEND_POSTED = 0,
-	NCCL_STATE_OP_SEND_REM_FIFO_WAIT = 1,
-	NCCL_STATE_OP_SEND_TRANSMITTED = 2,
-	NCCL_STATE_OP_SEND_DONE = 3,
-	NCCL_STATE_OP_RECV_POSTED = 4,
-	NCCL_STATE_OP_RECV_RECEIVED = 5,
-	NCCL_STATE_OP_RECV_TRANSMITTED = 6,
-	NCCL_STATE_OP_RECV_DONE = 7,
-	NCCL_STATE_STEP_SEND_GPU_WAIT = 8,
-	NCCL_STATE_STEP_SEND_WAIT = 9,
-	NCCL_STATE_STEP_RECV_WAIT = 10,
-	NCCL_STATE_STEP_RECV_FLUSH_WAIT = 11,
-	NCCL_STATE_STEP_RECV_GPU_WAIT = 12,
-	NCCL_STATE_CTRL_IDLE = 13,
-	NCCL_STATE_CTRL_ACTIVE = 14,
-	NCCL_STATE_CTRL_SLEEP = 15,
-	NCCL_STATE_CTRL_WAKEUP = 16,
-	NCCL_STATE_CTRL_APPEND = 17,
-	NCCL_STATE_CTRL_APPEND_END = 18,
-	/* version 4 */
-	NCCL_STATE_OP_IN_PROGRESS = 19,
-	NCCL_STATE_STEP_SEND_PEER_WAIT = 20,
-	NCCL_STATE_NET_PLUGIN_UPDATE = 21,
-	NCCL_STATE_KERNEL_CH_STOP = 22,
-	/* version 5 */
-	NCCL_STATE_GROUP_START_API_STOP = 23,
-	NCCL_STATE_GROUP_END_API_START = 24,
-	/* version 6 */
-	NCCL_STATE_CE_COLL_START = 25,
-	NCCL_STATE_CE_COLL_COMPLETE = 26,
-	NCCL_STATE_CE_SYNC_START = 27,
-	NCCL_STATE_CE_SYNC_COMPLETE = 28,
-	NCCL_STATE_CE_BATCH_START = 29,
-	NCCL_STATE_CE_BATCH_COMPLETE = 30,
-	/* version 7 */
-	NCCL_STATE_KERNEL_PHASE_STOP = 31,
+#define X(ID, value, api, event, name) NCCL_STATE_##ID = (value),
+	NCS_STATES(X)
+#undef X
 };
 
 /*
@@ -148,53 +102,11 @@ enum nccl_event_state {
 /*
  * Version 1 (NCCL 2.23): functions, algorithms and so on are numbers.
  */
-enum nccl_func_v1 {
-	NCCL_FUNC_BROADCAST = 0,
-	NCCL_FUNC_REDUCE = 1,
-	NCCL_FUNC_ALL_GATHER = 2,
-	NCCL_FUNC_REDUCE_SCATTER = 3,
-	NCCL_FUNC_ALL_REDUCE = 4,
-	NCCL_FUNC_SEND_RECV = 5,
-	NCCL_FUNC_SEND = 6,
-	NCCL_FUNC_RECV = 7,
-};
-
-enum nccl_algorithm_v1 {
-	NCCL_ALGORITHM_TREE = 0,
-	NCCL_ALGORITHM_RING = 1,
-	NCCL_ALGORITHM_COLLNET_DIRECT = 2,
-	NCCL_ALGORITHM_COLLNET_CHAIN = 3,
-	NCCL_ALGORITHM_NVLS = 4,
-	NCCL_ALGORITHM_NVLS_TREE = 5,
-	NCCL_ALGORITHM_PAT = 6,
-};
-
-enum nccl_protocol_v1 {
-	NCCL_PROTOCOL_LL = 0,
-	NCCL_PROTOCOL_LL128 = 1,
-	NCCL_PROTOCOL_SIMPLE = 2,
-};
-
-enum nccl_datatype_v1 {
-	NCCL_DATATYPE_INT8 = 0,
-	NCCL_DATATYPE_UINT8 = 1,
-	NCCL_DATATYPE_INT32 = 2,
-	NCCL_DATATYPE_UINT32 = 3,
-	NCCL_DATATYPE_INT64 = 4,
-	NCCL_DATATYPE_UINT64 = 5,
-	NCCL_DATATYPE_FLOAT16 = 6,
-	NCCL_DATATYPE_FLOAT32 = 7,
-	NCCL_DATATYPE_FLOAT64 = 8,
-	NCCL_DATATYPE_BFLOAT16 = 9,
-	NCCL_DATATYPE_FLOAT8_E4M3 = 10,
-	NCCL_DATATYPE_FLOAT8_E5M2 = 11,
-};
-
 struct nccl_coll_v1 {
 	const char *comm_name;
 	uint64_t comm_hash;
 	uint64_t seq_number;
-	uint8_t func;			/* enum nccl_func_v1 */
+	uint8_t func;			/* see nccl_names.c, as those below */
 	const void *send_buffer;
 	void *recv_buffer;
 	size_t count;
@@ -577,16 +489,9 @@ struct nccl_ce_coll_v7 {
 	uint64_t user_tag;
 };
 
-/* Values of nccl_kernel_phase.phase. */
-enum nccl_phase {
-	NCCL_PHASE_INITIAL_SYNC = 0,
-	NCCL_PHASE_COMPUTE = 1,
-	NCCL_PHASE_FINAL_SYNC = 2,
-};
-
 struct nccl_kernel_phase {
 	uint8_t channel;
-	uint8_t phase;
+	uint8_t phase;			/* 0 initial sync, 1 compute, 2 final sync */
 	const char *phase_name;
 	uint64_t gpu_timer_ns;
 };
