@@ -326,33 +326,25 @@ static const struct nvtx_string *register_string(uint64_t theirs, bool is_ours,
 	return (const struct nvtx_string *)(uintptr_t)theirs;
 }
 
-static const struct nvtx_string *register_string_a(DOMAIN domain,
-						   const char *text)
-{
-	const struct nvtx_string *(*other)(DOMAIN, const char *) =
-		NEXT(core2, NVTX_DOMAIN_REGISTER_STRING_A,
-		     const struct nvtx_string *(*)(DOMAIN, const char *));
-	struct ncs_range_name name;
+#define REGISTER_STRING(function, number, text_type, set) \
+	static const struct nvtx_string *function(DOMAIN domain, \
+						  text_type text) \
+	{ \
+		const struct nvtx_string *(*other)(DOMAIN, text_type) = NEXT( \
+			core2, number, \
+			const struct nvtx_string *(*)(DOMAIN, text_type)); \
+		struct ncs_range_name name; \
+\
+		set(&name, text); \
+		return register_string( \
+			other ? (uint64_t)(uintptr_t)other(domain, text) : 0, \
+			!other, &name); \
+	}
 
-	ncs_range_name_set(&name, text);
-	return register_string(
-		other ? (uint64_t)(uintptr_t)other(domain, text) : 0, !other,
-		&name);
-}
-
-static const struct nvtx_string *register_string_w(DOMAIN domain,
-						   const wchar_t *text)
-{
-	const struct nvtx_string *(*other)(DOMAIN, const wchar_t *) =
-		NEXT(core2, NVTX_DOMAIN_REGISTER_STRING_W,
-		     const struct nvtx_string *(*)(DOMAIN, const wchar_t *));
-	struct ncs_range_name name;
-
-	ncs_range_name_set_wide(&name, text);
-	return register_string(
-		other ? (uint64_t)(uintptr_t)other(domain, text) : 0, !other,
-		&name);
-}
+REGISTER_STRING(register_string_a, NVTX_DOMAIN_REGISTER_STRING_A, const char *,
+		ncs_range_name_set)
+REGISTER_STRING(register_string_w, NVTX_DOMAIN_REGISTER_STRING_W,
+		const wchar_t *, ncs_range_name_set_wide)
 
 /* Domains that find no place of their own share the last one. */
 static const struct nvtx_domain *
@@ -370,27 +362,23 @@ create_domain(const struct nvtx_domain *theirs, bool is_ours,
 	return theirs;
 }
 
-static const struct nvtx_domain *create_domain_a(const char *text)
-{
-	const struct nvtx_domain *(*other)(const char *) =
-		NEXT(core2, NVTX_DOMAIN_CREATE_A,
-		     const struct nvtx_domain *(*)(const char *));
-	struct ncs_range_name name;
+#define CREATE_DOMAIN(function, number, text_type, set) \
+	static const struct nvtx_domain *function(text_type text) \
+	{ \
+		const struct nvtx_domain *(*other)(text_type) = \
+			NEXT(core2, number, \
+			     const struct nvtx_domain *(*)(text_type)); \
+		struct ncs_range_name name; \
+\
+		set(&name, text); \
+		return create_domain(other ? other(text) : NULL, !other, \
+				     &name); \
+	}
 
-	ncs_range_name_set(&name, text);
-	return create_domain(other ? other(text) : NULL, !other, &name);
-}
-
-static const struct nvtx_domain *create_domain_w(const wchar_t *text)
-{
-	const struct nvtx_domain *(*other)(const wchar_t *) =
-		NEXT(core2, NVTX_DOMAIN_CREATE_W,
-		     const struct nvtx_domain *(*)(const wchar_t *));
-	struct ncs_range_name name;
-
-	ncs_range_name_set_wide(&name, text);
-	return create_domain(other ? other(text) : NULL, !other, &name);
-}
+CREATE_DOMAIN(create_domain_a, NVTX_DOMAIN_CREATE_A, const char *,
+	      ncs_range_name_set)
+CREATE_DOMAIN(create_domain_w, NVTX_DOMAIN_CREATE_W, const wchar_t *,
+	      ncs_range_name_set_wide)
 
 /* --- attaching ---------------------------------------------------------- */
 
