@@ -49,71 +49,60 @@ struct ncs_segment_size {
 void ncs_segment_lay_out(struct ncs_header *header,
 			 const struct ncs_segment_size *size);
 
-/* Tells whether the header has tables of ranges (minor version 3 and later). */
+/* Tells whether a header is long enough to have a member. */
+#define NCS_SEGMENT_HAS(header, member) \
+	((header)->header_bytes >= \
+	 offsetof(struct ncs_header, member) + sizeof((header)->member))
+
+/* The functions below tell what a header has. Tables of ranges: from minor version 3
+ * on. */
 static inline bool ncs_segment_has_ranges(const struct ncs_header *header)
 {
-	return header->header_bytes >=
-	       offsetof(struct ncs_header, ranges_filled) + sizeof(uint64_t);
+	return NCS_SEGMENT_HAS(header, ranges_filled);
 }
 
-/* Tells whether the header has struct ncs_cupti (later headers of minor version
- * 3 and all of minor version 4). */
+/* Times by CUPTI: in later headers of 3, and from 4 on. */
 static inline bool ncs_segment_has_cupti(const struct ncs_header *header)
 {
-	return header->header_bytes >=
-	       offsetof(struct ncs_header, cupti) + sizeof(struct ncs_cupti);
+	return NCS_SEGMENT_HAS(header, cupti);
 }
 
-/* Tells whether the header has struct ncs_launch_progress (minor version 5 and
- * later). */
+/* The progress of launches: from 5 on. */
 static inline bool ncs_segment_has_launches(const struct ncs_header *header)
 {
-	return header->header_bytes >=
-	       offsetof(struct ncs_header, launches) +
-		       sizeof(struct ncs_launch_progress);
+	return NCS_SEGMENT_HAS(header, launches);
 }
 
-/* Tells whether the header says when the process was last known to live (minor
- * version 8 and later). */
+/* When the process was last known to live: from 8 on. */
 static inline bool ncs_segment_has_alive(const struct ncs_header *header)
 {
-	return header->header_bytes >=
-	       offsetof(struct ncs_header, alive) + sizeof(uint64_t);
+	return NCS_SEGMENT_HAS(header, alive);
 }
 
-/* Tells whether the header has job labels (minor version 8 and later, but for
- * segments that have none). */
+/* Job labels: from 8 on, in most segments. */
 static inline bool ncs_segment_has_labels(const struct ncs_header *header)
 {
-	return header->header_bytes >= offsetof(struct ncs_header, labels) +
-					       sizeof(struct ncs_table) &&
-	       header->labels.count > 0;
+	return NCS_SEGMENT_HAS(header, labels) && header->labels.count > 0;
 }
 
-/* Tells whether the header counts launches in other contexts (minor version 9 and
- * later). */
+/* How many launches were in other contexts: from 9 on. */
 static inline bool
 ncs_segment_has_other_context(const struct ncs_header *header)
 {
-	return header->header_bytes >=
-	       offsetof(struct ncs_header, other_context) + sizeof(uint64_t);
+	return NCS_SEGMENT_HAS(header, other_context);
 }
 
-/* Tells whether the header counts captured graphs and replays (minor version 11
- * and later). */
+/* Captured graphs and replays: from 11 on. */
 static inline bool ncs_segment_has_graphs(const struct ncs_header *header)
 {
-	return header->header_bytes >= offsetof(struct ncs_header, graphs) +
-					       sizeof(struct ncs_graphs);
+	return NCS_SEGMENT_HAS(header, graphs);
 }
 
 /* Returns how many of the last lanes are call lanes (minor version 10 and
  * later). */
 static inline uint32_t ncs_segment_call_lanes(const struct ncs_header *header)
 {
-	return header->header_bytes >=
-			       offsetof(struct ncs_header, call_ring_records) +
-				       sizeof(uint64_t) ?
+	return NCS_SEGMENT_HAS(header, call_ring_records) ?
 		       header->call_rings.count :
 		       0;
 }
