@@ -64,6 +64,12 @@ static void copy_block(struct ncs_snapshot *snapshot,
 		snapshot->torn = true;
 }
 
+/* Returns a value of an enumeration; `otherwise` if it is none of the known ones. */
+static unsigned known_or(uint64_t value, unsigned count, unsigned otherwise)
+{
+	return value < count ? (unsigned)value : otherwise;
+}
+
 static void take_proxy(struct ncs_snapshot *snapshot,
 		       const struct ncs_reader *reader)
 {
@@ -73,9 +79,8 @@ static void take_proxy(struct ncs_snapshot *snapshot,
 
 	copy_block(snapshot, reader, &copy,
 		   &ncs_reader_mapped_header(reader)->proxy, sizeof(copy));
-	view->state = copy.state < NCS_PROXY_STATE_COUNT ?
-			      (enum ncs_proxy_state)copy.state :
-			      NCS_PROXY_UNKNOWN;
+	view->state =
+		known_or(copy.state, NCS_PROXY_STATE_COUNT, NCS_PROXY_UNKNOWN);
 	view->since_ns = ncs_clock_ns(clock, copy.since);
 	view->appended_operations = copy.appended_operations;
 	for (size_t i = 0; i < NCS_PROXY_STATE_COUNT; i++)
@@ -94,8 +99,7 @@ static void take_sampling(struct ncs_snapshot *snapshot,
 	uint64_t level = ncs_load_relaxed(&sampling->level);
 
 	snapshot->sampling = (struct ncs_sampling_view){
-		.level = level < NCS_LEVEL_MAX ? (unsigned)level :
-						 NCS_LEVEL_MAX,
+		.level = known_or(level, NCS_LEVEL_MAX, NCS_LEVEL_MAX),
 		.slow_ns = ncs_load_relaxed(&sampling->slow_ns),
 		.kept = ncs_load_relaxed(&sampling->kept),
 		.left_out = ncs_load_relaxed(&sampling->left_out),
@@ -109,15 +113,11 @@ static void take_kernel(struct ncs_snapshot *snapshot,
 	const struct ncs_kernel *kernel =
 		&ncs_reader_mapped_header(reader)->kernel;
 	struct ncs_kernel_view *view = &snapshot->kernel;
-	uint64_t status = ncs_load_relaxed(&kernel->status);
-	uint64_t mode = ncs_load_relaxed(&kernel->mode);
 
-	view->status = status < NCS_KERNEL_STATUS_COUNT ?
-			       (enum ncs_kernel_status)status :
-			       NCS_KERNEL_UNKNOWN;
-	view->mode = mode < NCS_KERNEL_TIMING_COUNT ?
-			     (enum ncs_kernel_timing)mode :
-			     NCS_KERNEL_TIMING_OFF;
+	view->status = known_or(ncs_load_relaxed(&kernel->status),
+				NCS_KERNEL_STATUS_COUNT, NCS_KERNEL_UNKNOWN);
+	view->mode = known_or(ncs_load_relaxed(&kernel->mode),
+			      NCS_KERNEL_TIMING_COUNT, NCS_KERNEL_TIMING_OFF);
 	view->counted = (reader->header.version & 0xffff) <= 5;
 	if (!view->counted)
 		return;
@@ -206,17 +206,13 @@ static void take_launches(struct ncs_snapshot *snapshot,
 		&ncs_reader_mapped_header(reader)->launches;
 	const struct ncs_clock *clock = &reader->header.clock;
 	struct ncs_launches_view *view = &snapshot->launches;
-	uint64_t status, level;
 
 	memset(view, 0, sizeof(*view));
 	if (!ncs_segment_has_launches(&reader->header))
 		return;
 	take_progress(view, progress, clock);
-	status = ncs_load_relaxed(&progress->status);
-	level = ncs_load_relaxed(&progress->level);
-	view->status = status < NCS_STREAM_STATUS_COUNT ?
-			       (enum ncs_stream_status)status :
-			       NCS_STREAM_UNKNOWN;
+	view->status = known_or(ncs_load_relaxed(&progress->status),
+				NCS_STREAM_STATUS_COUNT, NCS_STREAM_UNKNOWN);
 	if (is_status_of_launches(view->status) &&
 	    !are_launches_reported(reader))
 		view->status = NCS_STREAM_NO_EVENTS;
@@ -225,7 +221,7 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	     view->status == NCS_STREAM_NO_EVENTS) &&
 	    view->ended == view->followed)
 		view->ended = view->begun = view->followed = view->launched = 0;
-	view->level = level < 64 ? (unsigned)level : 63;
+	view->level = known_or(ncs_load_relaxed(&progress->level), 64, 63);
 	view->timed = ncs_load_relaxed(&progress->timed);
 	view->captured = ncs_load_relaxed(&progress->captured);
 	view->bias_ns = ncs_load_relaxed(&progress->bias_ns);
@@ -295,9 +291,8 @@ static void take_settings(struct ncs_snapshot *snapshot,
 	}
 	view->known = true;
 	view->asked = copy.asked;
-	view->refused = copy.refused < NCS_REFUSAL_COUNT ?
-				(enum ncs_refusal)copy.refused :
-				NCS_REFUSAL_MALFORMED;
+	view->refused = known_or(copy.refused, NCS_REFUSAL_COUNT,
+				 NCS_REFUSAL_MALFORMED);
 	view->changes = copy.changes;
 	view->changed_ns = ncs_clock_ns(&reader->header.clock, copy.changed);
 	view->lease_until_ns = copy.lease_until_ns;
@@ -314,13 +309,11 @@ static void take_channel(struct ncs_snapshot *snapshot,
 	view->channel = NCS_CHANNEL_KEY_CHANNEL(copy->key);
 	view->send = NCS_CHANNEL_KEY_SEND(copy->key);
 	view->peer = NCS_CHANNEL_KEY_PEER(copy->key);
-	view->state = copy->state < NCS_CHANNEL_STATE_COUNT ?
-			      (enum ncs_channel_state)copy->state :
-			      NCS_CHANNEL_IDLE;
+	view->state = known_or(copy->state, NCS_CHANNEL_STATE_COUNT,
+			       NCS_CHANNEL_IDLE);
 	view->since_ns = ncs_clock_ns(clock, copy->since);
-	view->function = copy->function < NCS_FUNCTION_COUNT ?
-				 (unsigned)copy->function :
-				 NCS_FUNCTION_OTHER;
+	view->function = known_or(copy->function, NCS_FUNCTION_COUNT,
+				  NCS_FUNCTION_OTHER);
 	view->operation = copy->operation;
 	view->step = copy->step;
 	view->nsteps = copy->nsteps;
