@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The buffers of a sink and its error handling; see sink.h. The methods of
- * writing are in sink_uring.c, sink_pwrite.c and sink_pipe.c. */
+ * writing are in sink_uring.c and sink_plain.c. */
 #include "record/write/sink.h"
 
 #include <errno.h>
