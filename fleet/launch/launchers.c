@@ -190,20 +190,16 @@ void ncs_words_add_srun(struct ncs_words *words, const char *job,
 	ncs_words_add(words, "--nodelist=%s", nodes);
 	ncs_words_add(words, "--nodes=%zu", node_count);
 	ncs_words_add(words, "--ntasks=%zu", node_count);
-	ncs_words_add(words, "--ntasks-per-node=1");
-	ncs_words_add(words, "--mpi=none");
-	ncs_words_add(words, "--kill-on-bad-exit=0");
-	ncs_words_add(words, "--chdir=/");
+	ncs_words_add_split(words, "--ntasks-per-node=1 --mpi=none"
+				   " --kill-on-bad-exit=0 --chdir=/");
 	add_agent(words, call);
 }
 
 void ncs_words_add_kubectl(struct ncs_words *words, const char *name_space,
 			   const char *pod, const struct ncs_agent_call *call)
 {
-	ncs_words_add(words, "kubectl");
-	ncs_words_add(words, "exec");
 	/* Its input is open as long as ours: the agent's sign to go on. */
-	ncs_words_add(words, "--stdin");
+	ncs_words_add_split(words, "kubectl exec --stdin");
 	ncs_words_add(words, "--namespace=%s", name_space);
 	ncs_words_add(words, "%s", pod);
 	ncs_words_add(words, "--");
@@ -212,7 +208,6 @@ void ncs_words_add_kubectl(struct ncs_words *words, const char *name_space,
 
 void ncs_words_add_shell(struct ncs_words *words, const char *command)
 {
-	ncs_words_add(words, "sh");
-	ncs_words_add(words, "-c");
+	ncs_words_add_split(words, "sh -c");
 	ncs_words_add(words, "%s", command);
 }

@@ -107,10 +107,7 @@ int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 		return add_file(list, text, why, why_size);
 	if (!ncs_hostlist_needs_nodeset(text))
 		return add_output(list, text, why, why_size);
-	ncs_words_add(&words, "nodeset");
-	ncs_words_add(&words, "--expand");
-	ncs_words_add(&words, "--separator=\\n");
-	ncs_words_add(&words, "--");
+	ncs_words_add_split(&words, "nodeset --expand --separator=\\n --");
 	ncs_words_add(&words, "%s", text);
 	return add_answer(guard, list, &words, why, why_size);
 }
@@ -139,9 +136,7 @@ static int add_slurm_list(struct ncs_guard *guard,
 
 	if (error != -EINVAL)
 		return error;
-	ncs_words_add(&words, "scontrol");
-	ncs_words_add(&words, "show");
-	ncs_words_add(&words, "hostnames");
+	ncs_words_add_split(&words, "scontrol show hostnames");
 	ncs_words_add(&words, "%s", text);
 	return add_answer(guard, list, &words, why, why_size);
 }
@@ -244,8 +239,7 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 	bool runs;
 	int error;
 
-	ncs_words_add(&words, "squeue");
-	ncs_words_add(&words, "--noheader");
+	ncs_words_add_split(&words, "squeue --noheader");
 	ncs_words_add(&words, "--jobs=%s", name);
 	ncs_words_add(&words, "--format=%%T %%A %%i %%N");
 	error = run_words(guard, &words, &text, why, why_size);
@@ -318,9 +312,7 @@ static void add_pods_words(struct ncs_words *words, const char *selector)
 {
 	const char *colon = strchr(selector, ':');
 
-	ncs_words_add(words, "kubectl");
-	ncs_words_add(words, "get");
-	ncs_words_add(words, "pods");
+	ncs_words_add_split(words, "kubectl get pods");
 	if (colon)
 		ncs_words_add(words, "--namespace=%.*s",
 			      (int)(colon - selector), selector);
