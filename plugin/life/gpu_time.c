@@ -167,6 +167,17 @@ static void on_computed(void *argument, uint64_t start, uint64_t end)
 	}
 }
 
+/* Adds to the time in which any kernel of a set ran. */
+static bool add_to(struct ncs_intervals *set, uint64_t *word,
+		   const struct ncs_kernel_run *kernel)
+{
+	bool in_full = kernel->start >= set->floor;
+
+	add(word,
+	    ncs_intervals_add(set, kernel->start, kernel->end, NULL, NULL));
+	return in_full;
+}
+
 /* Adds to the busy time of a kernel's range and of the ranges around it. */
 static bool add_busy(struct ncs_comm *comm, struct device *device,
 		     const struct ncs_kernel_run *kernel)
@@ -181,10 +192,8 @@ static bool add_busy(struct ncs_comm *comm, struct device *device,
 			*set = ncs_intervals_new(INTERVALS_MAX);
 		if (!*set)
 			return false;
-		in_full &= kernel->start >= (*set)->floor;
-		add(&time_of(comm, range)->compute_busy_ns,
-		    ncs_intervals_add(*set, kernel->start, kernel->end, NULL,
-				      NULL));
+		in_full &= add_to(*set, &time_of(comm, range)->compute_busy_ns,
+				  kernel);
 	}
 	return in_full;
 }
@@ -208,17 +217,6 @@ static bool add_computing(struct ncs_comm *comm, struct device *device,
 }
 
 /* --- Outside NCCL -------------------------------------------------------- */
-
-/* Adds to the time in which any kernel of a set ran. */
-static bool add_to(struct ncs_intervals *set, uint64_t *word,
-		   const struct ncs_kernel_run *kernel)
-{
-	bool in_full = kernel->start >= set->floor;
-
-	add(word, ncs_intervals_add(set, kernel->start, kernel->end, NULL,
-				    NULL));
-	return in_full;
-}
 
 static bool add_outside(struct ncs_comm *comm, struct device *device,
 			const struct ncs_kernel_run *kernel)
