@@ -9,15 +9,9 @@
 
 #include "ncclstat/reader.h"
 #include "shm/process.h"
+#include "shm/read/paths.h"
 
 #define PLACE "/proc/%u/root" NCS_DEFAULT_DIR "/"
-
-static int compare_paths(const void *left, const void *right)
-{
-	char *const *a = left, *const *b = right;
-
-	return strverscmp(*a, *b);
-}
 
 /* Adds the segments of a container, named by their place in it. */
 static int add_container(const struct ncs_container *container,
@@ -68,9 +62,8 @@ int ncs_discovery_list(struct ncs_discovery *discovery, struct ncs_paths *paths)
 			error = add_container(&containers->all[i], paths);
 	if (error)
 		ncs_paths_release(paths);
-	else if (paths->count > 0)
-		qsort(paths->path, paths->count, sizeof(*paths->path),
-		      compare_paths);
+	else
+		ncs_paths_sort(paths);
 	return error;
 }
 

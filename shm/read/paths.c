@@ -32,6 +32,13 @@ static int compare_paths(const void *left, const void *right)
 	return strverscmp(*a, *b);
 }
 
+void ncs_paths_sort(struct ncs_paths *paths)
+{
+	if (paths->count > 0)
+		qsort(paths->path, paths->count, sizeof(*paths->path),
+		      compare_paths);
+}
+
 static int add_path(struct ncs_paths *paths, size_t *capacity,
 		    const char *directory, const char *name)
 {
@@ -64,9 +71,7 @@ static int list(const char *directory, const char *prefix,
 		ncs_paths_release(paths);
 		return error;
 	}
-	if (paths->count > 0)
-		qsort(paths->path, paths->count, sizeof(*paths->path),
-		      compare_paths);
+	ncs_paths_sort(paths);
 	return 0;
 }
 

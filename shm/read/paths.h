@@ -17,6 +17,9 @@ struct ncs_paths; /* ncclstat/reader.h */
  * the paths with ncs_paths_release(). */
 int ncs_discover_controls(const char *directory, struct ncs_paths *paths);
 
+/* Sorts paths as ncs_discover() does. */
+void ncs_paths_sort(struct ncs_paths *paths);
+
 /* Tells whether jobs can publish in a directory: the plugin does so on a tmpfs
  * or ramfs only. Also true of a directory that cannot be opened. Files that
  * were copied elsewhere can be read all the same. */
