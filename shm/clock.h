@@ -21,8 +21,9 @@
 /* More than it takes to read a clock for 5 ms on any machine. */
 #define NCS_CALIBRATION_TRIES 1000000u
 
-/* Returns CLOCK_MONOTONIC in ns. */
+/* Return CLOCK_MONOTONIC and CLOCK_REALTIME in ns. */
 uint64_t ncs_clock_monotonic_ns(void);
+uint64_t ncs_clock_realtime_ns(void);
 
 /* Returns the best clock of this machine, an enum ncs_clock_kind: the time
  * stamp counter if the kernel trusts it, Arm's virtual counter, else

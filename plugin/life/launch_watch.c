@@ -11,6 +11,7 @@
 #include "plugin/life/replays.h"
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/registry.h"
+#include "shm/clock.h"
 
 /* Communicators that are gone but whose events are still pending need room,
  * too. */
@@ -62,15 +63,6 @@ static struct timespec in_ns(long ns)
 		time.tv_nsec -= 1000000000L;
 	}
 	return time;
-}
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)now.tv_nsec;
 }
 
 /* Waits for so long, or until a communicator is finalized. */
@@ -203,7 +195,7 @@ static void *run(void *unused)
 		make_wanted();
 		now = ncs_now();
 		publish_awake(now, false);
-		ncs_launch_level_choose(realtime_ns());
+		ncs_launch_level_choose(ncs_clock_realtime_ns());
 		if (may_end())
 			break;
 		if (done >= FAST_DONE)

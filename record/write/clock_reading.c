@@ -3,18 +3,8 @@
 #include "record/write/clock_reading.h"
 
 #include <sys/timex.h>
-#include <time.h>
 
 #include "shm/clock.h"
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)now.tv_nsec;
-}
 
 void ncs_clock_reading_take(struct ncs_clock_reading *best)
 {
@@ -28,7 +18,7 @@ void ncs_clock_reading_take(struct ncs_clock_reading *best)
 	};
 	for (int i = 0; i < 5; i++) {
 		uint64_t before = ncs_clock_monotonic_ns();
-		uint64_t realtime = realtime_ns();
+		uint64_t realtime = ncs_clock_realtime_ns();
 		uint64_t after = ncs_clock_monotonic_ns();
 
 		if (after - before >= least)

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "ncclstat/abi_header.h"
 #include "ncclstat/version.h"
@@ -217,18 +216,14 @@ int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
 void ncs_recording_head_here(struct ncs_file_head *head)
 {
 	struct ncs_process process;
-	struct timespec realtime;
 
 	ncs_process_describe(&process);
 	*head = (struct ncs_file_head){
 		.begun_monotonic_ns = ncs_clock_monotonic_ns(),
+		.begun_realtime_ns = ncs_clock_realtime_ns(),
 		.time_namespace = process.time_namespace,
 		.pid_namespace = process.pid_namespace,
 	};
-	clock_gettime(CLOCK_REALTIME, &realtime);
-	head->begun_realtime_ns =
-		(uint64_t)realtime.tv_sec * UINT64_C(1000000000) +
-		(uint64_t)realtime.tv_nsec;
 	memcpy(head->boot_id, process.boot_id, sizeof(head->boot_id));
 	memcpy(head->host, process.host, sizeof(head->host));
 	/* If no entropy is available, the time tells recordings apart. */

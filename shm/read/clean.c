@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ncclstat/reader.h"
@@ -76,12 +75,8 @@ static int latest_first(const void *a, const void *b)
 /* Returns how long ago that was. */
 static uint64_t since_ns(uint64_t realtime_ns)
 {
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = ncs_clock_realtime_ns();
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) +
-		 (uint64_t)now.tv_nsec;
 	return now_ns > realtime_ns ? now_ns - realtime_ns : 0;
 }
 

@@ -23,7 +23,6 @@
 struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
 {
 	static struct utsname system;
-	struct timespec realtime;
 
 	if (replay)
 		return (struct ncs_stamp){
@@ -34,13 +33,10 @@ struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
 			.replay = replay,
 		};
 	uname(&system);
-	clock_gettime(CLOCK_REALTIME, &realtime);
 	return (struct ncs_stamp){
 		.host = system.nodename,
 		.monotonic_ns = ncs_clock_monotonic_ns(),
-		.realtime_ns =
-			(uint64_t)realtime.tv_sec * UINT64_C(1000000000) +
-			(uint64_t)realtime.tv_nsec,
+		.realtime_ns = ncs_clock_realtime_ns(),
 	};
 }
 
