@@ -208,13 +208,12 @@ static int print_part(FILE *file, const struct ncs_report *report)
 static json_t *json_of_job(const struct ncs_compared *all, size_t side)
 {
 	const struct ncs_recorded_job *job = &all->jobs[side];
-	json_t *object = json_object();
 
-	ncs_json_add_text(object, "file", all->options->files[side]);
-	ncs_json_add_number(object, "length_ns", job->length_ns);
-	ncs_json_add_number(object, "ranks", job->ranks);
-	ncs_json_add(object, "episodes", ncs_json_episodes(&job->search->found));
-	return object;
+	return NCS_JSON_OBJECT({ "file", NCS_JSON(all->options->files[side]) },
+			       { "length_ns", NCS_JSON(job->length_ns) },
+			       { "ranks", NCS_JSON(job->ranks) },
+			       { "episodes",
+				 ncs_json_episodes(&job->search->found) });
 }
 
 static json_t *json_of_difference(const struct ncs_difference *one)
@@ -222,36 +221,34 @@ static json_t *json_of_difference(const struct ncs_difference *one)
 	static const char *const kinds[] = { "operations_per_s", "wait_share",
 					     "time_ns", "operations" };
 	bool is_of_class = one->kind >= NCS_DIFFERENCE_TIME;
-	json_t *object = json_object();
 
-	ncs_json_add_word(object, "figure", kinds[one->kind]);
-	ncs_json_add_word_if(object, "wait", one->kind == NCS_DIFFERENCE_WAIT,
-			     ncs_wait_name(one->wait));
-	ncs_json_add_word_if(object, "function", is_of_class,
-			     ncs_function_name(one->function));
-	ncs_json_add_number_if(object, "size_bytes",
-			       is_of_class && one->size_class >
-						      NCS_SIZE_CLASS_UNKNOWN,
-			       is_of_class ?
-				       ncs_size_class_low(one->size_class) :
-				       0);
-	ncs_json_add_real(object, "before", one->before);
-	ncs_json_add_real(object, "after", one->after);
-	ncs_json_add_real(object, "error", one->error);
-	ncs_json_add_bool(object, "differs", one->differs);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "figure", NCS_JSON(kinds[one->kind]) },
+		{ "wait", NCS_JSON_IF(one->kind == NCS_DIFFERENCE_WAIT,
+				      ncs_wait_name(one->wait)) },
+		{ "function",
+		  NCS_JSON_IF(is_of_class, ncs_function_name(one->function)) },
+		{ "size_bytes",
+		  NCS_JSON_IF(is_of_class &&
+				      one->size_class > NCS_SIZE_CLASS_UNKNOWN,
+			      ncs_size_class_low(one->size_class)) },
+		{ "before", NCS_JSON(one->before) },
+		{ "after", NCS_JSON(one->after) },
+		{ "error", NCS_JSON(one->error) },
+		{ "differs", NCS_JSON(one->differs) });
 }
+
+NCS_JSON_ARRAY(static json_t *differences_of(const struct ncs_compared *all),
+	       all->count, json_of_difference(&all->differences[i]))
 
 static void print_json(FILE *file, const struct ncs_compared *all)
 {
-	json_t *object = ncs_json_document(), *differences = json_array();
+	json_t *object = ncs_json_document();
 
-	for (size_t i = 0; i < all->count; i++)
-		ncs_json_append(differences, json_of_difference(&all->differences[i]));
-	ncs_json_add_number(object, "schema", NCS_JSON_SCHEMA);
-	for (size_t side = 0; side < 2; side++)
-		ncs_json_add(object, sides[side], json_of_job(all, side));
-	ncs_json_add(object, "differences", differences);
+	NCS_JSON_ADD(object, { "schema", NCS_JSON(NCS_JSON_SCHEMA) },
+		     { sides[0], json_of_job(all, 0) },
+		     { sides[1], json_of_job(all, 1) },
+		     { "differences", differences_of(all) });
 	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }
 

@@ -14,49 +14,41 @@
 
 static json_t *party_of(const struct ncs_party *party)
 {
-	json_t *object;
+	const struct ncs_rank *rank = party->rank;
+	const struct ncs_identity *communicator =
+		rank                ? &rank->now.identity :
+		party->communicator ? party->communicator->identity :
+				      NULL;
 
-	if (!party->rank && !party->communicator && party->number < 0)
+	if (!communicator && party->number < 0)
 		return json_null();
-	object = json_object();
-	ncs_json_add_signed_if(object, "rank", party->number >= 0,
-			       party->number);
-	ncs_json_add_number_if(object, "pid", party->rank != NULL,
-			       party->rank ? ncs_rank_pid(party->rank) : 0);
-	ncs_json_add_number_if(object, "container_pid",
-			       party->rank && ncs_rank_pid(party->rank) !=
-						      party->rank->process.pid,
-			       party->rank ? party->rank->process.pid : 0);
-	ncs_json_add_text_if(object, "host", party->rank != NULL,
-			     party->rank ? party->rank->process.host : "");
-	ncs_json_add_text_if(object, "gpu_pci_id",
-			     party->rank && party->rank->now.identity.known &
-						    NCS_KNOWN_GPU,
-			     party->rank ? party->rank->now.identity.gpu : "");
-	ncs_json_add_bool(object, "seen", party->rank != NULL);
-	ncs_json_add(object, "communicator",
-		     party->rank ?
-			     ncs_json_comm(&party->rank->now.identity) :
-		     party->communicator ?
-			     ncs_json_comm(party->communicator->identity) :
-			     json_null());
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "rank", NCS_JSON_IF(party->number >= 0, party->number) },
+		{ "pid", NCS_JSON_IF(rank, ncs_rank_pid(rank)) },
+		{ "container_pid",
+		  NCS_JSON_IF(rank && ncs_rank_pid(rank) != rank->process.pid,
+			      rank->process.pid) },
+		{ "host", ncs_json_name(rank ? rank->process.host : NULL) },
+		{ "gpu_pci_id",
+		  ncs_json_name(rank && rank->now.identity.known &
+							NCS_KNOWN_GPU ?
+					rank->now.identity.gpu :
+					NULL) },
+		{ "seen", json_boolean(rank) },
+		{ "communicator",
+		  communicator ? ncs_json_comm(communicator) : json_null() });
 }
 
 static json_t *channel_of(const struct ncs_channel_view *channel)
 {
-	json_t *object;
-
 	if (!channel)
 		return json_null();
-	object = json_object();
-	ncs_json_add_signed(object, "channel", channel->channel);
-	ncs_json_add_word(object, "direction", channel->send ? "send" : "recv");
-	ncs_json_add_signed(object, "peer", channel->peer);
-	ncs_json_add_word(object, "state",
-			  ncs_channel_state_name(channel->state));
-	ncs_json_add_time(object, "since_ns", channel->since_ns);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "channel", NCS_JSON(channel->channel) },
+		{ "direction", NCS_JSON(channel->send ? "send" : "recv") },
+		{ "peer", NCS_JSON(channel->peer) },
+		{ "state", NCS_JSON(ncs_channel_state_name(channel->state)) },
+		{ "since_ns", ncs_json_time(channel->since_ns) });
 }
 
 static json_t *evidence_of(const struct ncs_finding *finding,
@@ -68,12 +60,12 @@ static json_t *evidence_of(const struct ncs_finding *finding,
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		ncs_evidence_text(&finding->evidence[i], sentence,
 				  sizeof(sentence));
-		ncs_json_append(evidence, ncs_json_clean(sentence));
+		json_array_append_new(evidence, NCS_JSON(sentence));
 	}
 	for (size_t i = 0; ncs_ras_text(ras, finding->root.communicator, i,
 					sentence, sizeof(sentence));
 	     i++)
-		ncs_json_append(evidence, ncs_json_clean(sentence));
+		json_array_append_new(evidence, NCS_JSON(sentence));
 	return evidence;
 }
 
@@ -84,7 +76,7 @@ static json_t *commands_of(const struct ncs_finding *finding)
 
 	for (size_t i = 0;
 	     ncs_finding_command(finding, i, command, sizeof(command)); i++)
-		ncs_json_append(commands, ncs_json_clean(command));
+		json_array_append_new(commands, NCS_JSON(command));
 	return commands;
 }
 
@@ -95,7 +87,7 @@ static json_t *unchecked_of(const struct ncs_model *model)
 
 	for (size_t i = 0;
 	     ncs_unchecked_text(model, i, clause, sizeof(clause)); i++)
-		ncs_json_append(unchecked, ncs_json_clean(clause));
+		json_array_append_new(unchecked, NCS_JSON(clause));
 	return unchecked;
 }
 
@@ -103,66 +95,62 @@ static json_t *finding_of(const struct ncs_finding *finding,
 			  const struct ncs_ras *ras)
 {
 	const struct ncs_call_id *call = &finding->call;
-	json_t *object = json_object();
-	char sentence[NCS_SENTENCE_MAX];
+	bool has_cost = finding->share > 0;
+	char certainty[NCS_SENTENCE_MAX], sentence[NCS_SENTENCE_MAX];
 
-	ncs_json_add_word(object, "verdict",
-			  ncs_verdict_name(finding->verdict));
-	ncs_json_add_word(object, "severity",
-			  ncs_severity_name(finding->severity));
-	ncs_json_add_word(object, "confidence",
-			  ncs_confidence_name(finding->confidence));
-	ncs_finding_certainty(finding, sentence, sizeof(sentence));
-	ncs_json_add_text(object, "certainty", sentence);
+	ncs_finding_certainty(finding, certainty, sizeof(certainty));
 	ncs_finding_sentence(finding, sentence, sizeof(sentence));
-	ncs_json_add_text(object, "sentence", sentence);
-	ncs_json_add(object, "root", party_of(&finding->root));
-	ncs_json_add(object, "other", party_of(&finding->peer));
-	ncs_json_add_text_if(object, "node", finding->node != NULL,
-			     finding->node ? finding->node->name : "");
-	ncs_json_add(object, "channel", channel_of(finding->channel));
-	ncs_json_add_word_if(object, "function",
-			     call->function < NCS_FUNCTION_COUNT,
-			     ncs_function_name(call->function));
-	ncs_json_add_number_if(object, "sequence_number",
-			       call->sequence_number != NCS_NO_SEQUENCE_NUMBER,
-			       call->sequence_number);
-	ncs_json_add_time(object, "lasts_ns", finding->duration_ns);
-	ncs_json_add_real(object, "cost_share",
-			  finding->share > 0 ? finding->share : -1);
-	ncs_json_add_real(object, "cost_share_least",
-			  finding->share > 0 ? finding->share_least : -1);
-	ncs_json_add_real(object, "cost_share_most",
-			  finding->share > 0 ? finding->share_most : -1);
-	ncs_json_add_time(object, "step_ns", (uint64_t)finding->step_ns);
-	ncs_json_add_word_if(object, "cause",
-			     finding->cause < NCS_LATE_CAUSE_COUNT,
-			     ncs_late_cause_name(finding->cause));
-	ncs_json_add_number(object, "ranks_waiting", finding->waiting);
-	ncs_json_add_number(object, "alike", finding->alike);
-	ncs_json_add(object, "evidence", evidence_of(finding, ras));
-	ncs_json_add_word(object, "next", ncs_finding_next(finding));
-	ncs_json_add(object, "commands", commands_of(finding));
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "verdict", NCS_JSON(ncs_verdict_name(finding->verdict)) },
+		{ "severity", NCS_JSON(ncs_severity_name(finding->severity)) },
+		{ "confidence",
+		  NCS_JSON(ncs_confidence_name(finding->confidence)) },
+		{ "certainty", NCS_JSON(certainty) },
+		{ "sentence", NCS_JSON(sentence) },
+		{ "root", party_of(&finding->root) },
+		{ "other", party_of(&finding->peer) },
+		{ "node",
+		  ncs_json_name(finding->node ? finding->node->name : NULL) },
+		{ "channel", channel_of(finding->channel) },
+		{ "function", NCS_JSON_IF(call->function < NCS_FUNCTION_COUNT,
+					  ncs_function_name(call->function)) },
+		{ "sequence_number",
+		  NCS_JSON_IF(call->sequence_number != NCS_NO_SEQUENCE_NUMBER,
+			      call->sequence_number) },
+		{ "lasts_ns", ncs_json_time(finding->duration_ns) },
+		{ "cost_share", NCS_JSON_IF(has_cost, finding->share) },
+		{ "cost_share_least",
+		  NCS_JSON_IF(has_cost, finding->share_least) },
+		{ "cost_share_most",
+		  NCS_JSON_IF(has_cost, finding->share_most) },
+		{ "step_ns", ncs_json_time((uint64_t)finding->step_ns) },
+		{ "cause", NCS_JSON_IF(finding->cause < NCS_LATE_CAUSE_COUNT,
+				       ncs_late_cause_name(finding->cause)) },
+		{ "ranks_waiting", NCS_JSON(finding->waiting) },
+		{ "alike", NCS_JSON(finding->alike) },
+		{ "evidence", evidence_of(finding, ras) },
+		{ "next", NCS_JSON(ncs_finding_next(finding)) },
+		{ "commands", commands_of(finding) });
 }
+
+NCS_JSON_ARRAY(static json_t *findings_of(const struct ncs_diagnosis *diagnosis,
+					  const struct ncs_ras *ras),
+	       diagnosis->count, finding_of(&diagnosis->findings[i], ras))
 
 void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp)
 {
-	json_t *object = ncs_json_stamped(stamp), *findings = json_array();
+	json_t *object = ncs_json_stamped(stamp);
 
-	for (size_t i = 0; i < diagnosis->count; i++)
-		ncs_json_append(findings, finding_of(&diagnosis->findings[i],
-						     stamp->ras));
-	ncs_json_add_number(object, "looks", diagnosis->passes);
-	ncs_json_add_number(object, "ranks_seen", model->rank_count);
-	ncs_json_add(object, "unreadable", ncs_json_unreadable(model));
-	ncs_json_add(object, "nodes", ncs_json_nodes(model));
+	NCS_JSON_ADD(object, { "looks", NCS_JSON(diagnosis->passes) },
+		     { "ranks_seen", NCS_JSON(model->rank_count) },
+		     { "unreadable", ncs_json_unreadable(model) },
+		     { "nodes", ncs_json_nodes(model) });
 	ncs_json_add_verdict(object, model, diagnosis);
-	ncs_json_add(object, "findings", findings);
-	ncs_json_add(object, "episodes", ncs_json_episodes(stamp->episodes));
-	ncs_json_add(object, "stacks", ncs_job_stacks_json(stamp->stacks));
-	ncs_json_add(object, "not_checked", unchecked_of(model));
+	NCS_JSON_ADD(object, { "findings", findings_of(diagnosis, stamp->ras) },
+		     { "episodes", ncs_json_episodes(stamp->episodes) },
+		     { "stacks", ncs_job_stacks_json(stamp->stacks) },
+		     { "not_checked", unchecked_of(model) });
 	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

@@ -29,50 +29,31 @@
 static json_t *skew_of(const struct ncs_communicator *communicator)
 {
 	const struct ncs_skew *skew = ncs_communicator_skew(communicator);
-	json_t *object;
 
 	if (!skew)
 		return json_null();
-	object = json_object();
-	ncs_json_add_number(object, "operations", skew->operations);
-	ncs_json_add_number(object, "operations_all", skew->all);
-	ncs_json_add_number(object, "ranks", skew->ranks);
-	ncs_json_add_number(object, "median_ns", skew->median_ns);
-	ncs_json_add_number(object, "p99_ns", skew->p99_ns);
-	ncs_json_add_number_if(object, "transfer_ns", skew->moved > 0,
-			       skew->moving_ns);
-	ncs_json_add_number_if(object, "transfer_error_ns", skew->moved > 0,
-			       skew->moving_error_ns);
-	ncs_json_add_number(object, "error_ns", skew->error_ns);
-	ncs_json_add_number(object, "other_clocks", communicator->other_clocks);
-	return object;
-}
-
-static json_t *straggler_of(const struct ncs_communicator *communicator)
-{
-	const struct ncs_rank *rank = ncs_communicator_straggler(communicator);
-	json_t *object;
-
-	if (!rank)
-		return json_null();
-	object = json_object();
-	ncs_dump_json_identify(object, rank);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "operations", NCS_JSON(skew->operations) },
+		{ "operations_all", NCS_JSON(skew->all) },
+		{ "ranks", NCS_JSON(skew->ranks) },
+		{ "median_ns", NCS_JSON(skew->median_ns) },
+		{ "p99_ns", NCS_JSON(skew->p99_ns) },
+		{ "transfer_ns",
+		  NCS_JSON_IF(skew->moved > 0, skew->moving_ns) },
+		{ "transfer_error_ns",
+		  NCS_JSON_IF(skew->moved > 0, skew->moving_error_ns) },
+		{ "error_ns", NCS_JSON(skew->error_ns) },
+		{ "other_clocks", NCS_JSON(communicator->other_clocks) });
 }
 
 /* Returns the first of the ranks that are behind; null if no rank is behind. */
 static json_t *slowest_of(const struct ncs_progress *progress)
 {
-	const struct ncs_rank *rank = progress->slowest;
-	json_t *object;
-
 	if (ncs_progress_behind(progress) == 0)
 		return json_null();
-	object = json_object();
-	ncs_dump_json_identify(object, rank);
-	ncs_json_add_number(object, "sequence_number", progress->least);
-	ncs_json_add_number(object, "ranks", progress->slowest_count);
-	return object;
+	return NCS_JSON_ADD(ncs_dump_json_identity(progress->slowest),
+			    { "sequence_number", NCS_JSON(progress->least) },
+			    { "ranks", NCS_JSON(progress->slowest_count) });
 }
 
 /* The progress of the rank that is at the earliest launch; null if of none it is
@@ -81,46 +62,44 @@ static json_t *launches_of(const struct ncs_communicator *communicator)
 {
 	const struct ncs_rank *last =
 		ncs_communicator_last_launch(communicator);
-	json_t *object;
+	const struct ncs_launches_view *launches;
 	int64_t ahead;
 
 	if (!last)
 		return json_null();
+	launches = &last->now.launches;
 	ahead = ncs_rank_launches_ahead(last);
-	object = json_object();
-	ncs_dump_json_identify(object, last);
-	ncs_json_add_number(object, "launched", last->now.launches.launched);
-	ncs_json_add_number(object, "begun", last->now.launches.begun);
-	ncs_json_add_time(object, "begun_ns", last->now.launches.begun_ns);
-	ncs_json_add_number(object, "ended", last->now.launches.ended);
-	ncs_json_add_time(object, "ended_ns", last->now.launches.ended_ns);
-	ncs_json_add_signed_if(object, "ahead", ahead >= 0, ahead);
-	return object;
+	return NCS_JSON_ADD(ncs_dump_json_identity(last),
+			    { "launched", NCS_JSON(launches->launched) },
+			    { "begun", NCS_JSON(launches->begun) },
+			    { "begun_ns", ncs_json_time(launches->begun_ns) },
+			    { "ended", NCS_JSON(launches->ended) },
+			    { "ended_ns", ncs_json_time(launches->ended_ns) },
+			    { "ahead", NCS_JSON_IF(ahead >= 0, ahead) });
 }
 
 static json_t *function_of(const struct ncs_communicator *communicator,
 			   unsigned function,
 			   const struct ncs_moving_view *moving)
 {
-	int nranks = communicator->identity->nranks;
-	json_t *object = json_object();
+	const struct ncs_identity *identity = communicator->identity;
+	bool has_all = identity->known & NCS_KNOWN_NRANKS &&
+		       moving->ranks >=
+			       ncs_moving_ranks(function, identity->nranks);
 
-	ncs_json_add_word(object, "function", ncs_function_name(function));
-	ncs_json_add_number(object, "operations", moving->operations);
-	ncs_json_add_number(object, "launches", moving->launches);
-	ncs_json_add_number(object, "ranks", moving->ranks);
-	ncs_json_add_bool(object, "all_ranks",
-			  communicator->identity->known & NCS_KNOWN_NRANKS &&
-				  moving->ranks >=
-					  ncs_moving_ranks(function, nranks));
-	ncs_json_add_word(object, "timing", ncs_timing_name(moving->timing));
-	ncs_json_add_number(object, "moving_ns", moving->moving_ns);
-	ncs_json_add_number(object, "error_ns", moving->error_ns);
-	ncs_json_add_real(object, "algbw_gbs", moving->algbw);
-	ncs_json_add_real(object, "busbw_gbs", moving->busbw);
-	ncs_json_add_number(object, "age_ns", moving->age_ns);
-	ncs_json_add_bool(object, "stale", moving->is_stale);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "function", NCS_JSON(ncs_function_name(function)) },
+		{ "operations", NCS_JSON(moving->operations) },
+		{ "launches", NCS_JSON(moving->launches) },
+		{ "ranks", NCS_JSON(moving->ranks) },
+		{ "all_ranks", NCS_JSON(has_all) },
+		{ "timing", NCS_JSON(ncs_timing_name(moving->timing)) },
+		{ "moving_ns", NCS_JSON(moving->moving_ns) },
+		{ "error_ns", NCS_JSON(moving->error_ns) },
+		{ "algbw_gbs", NCS_JSON(moving->algbw) },
+		{ "busbw_gbs", NCS_JSON(moving->busbw) },
+		{ "age_ns", NCS_JSON(moving->age_ns) },
+		{ "stale", NCS_JSON(moving->is_stale) });
 }
 
 static json_t *functions_of(const struct ncs_communicator *communicator)
@@ -132,8 +111,9 @@ static json_t *functions_of(const struct ncs_communicator *communicator)
 			ncs_communicator_moving(communicator, i, NULL);
 
 		if (moving.operations > 0)
-			ncs_json_append(functions,
-					function_of(communicator, i, &moving));
+			json_array_append_new(functions,
+					      function_of(communicator, i,
+							  &moving));
 	}
 	return functions;
 }
@@ -143,41 +123,40 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	const struct ncs_progress *progress = &communicator->progress;
 	bool known = progress->known > 0;
 	struct ncs_peak peak = ncs_communicator_peak(communicator);
-	json_t *object = json_object();
+	const struct ncs_rank *straggler =
+		ncs_communicator_straggler(communicator);
 
-	ncs_json_add(object, "communicator",
-		     ncs_json_comm(communicator->identity));
-	ncs_json_add_number(object, "ranks_seen", communicator->rank_count);
-	ncs_json_add_number(object, "ranks_live", communicator->live);
-	ncs_json_add_number(object, "ranks_silent", communicator->silent);
-	ncs_json_add_number(object, "ranks_finished", communicator->finished);
-	ncs_json_add_number(object, "ranks_dead", communicator->dead);
-	ncs_json_add_word_if(object, "function", known,
-			     ncs_function_name(communicator->function));
-	ncs_json_add_number_if(object, "sequence_number", known,
-			       progress->most);
-	ncs_json_add_number(object, "sequence_numbers_known", progress->known);
-	ncs_json_add_number_if(object, "behind", progress->known > 1,
-			       ncs_progress_behind(progress));
-	ncs_json_add(object, "slowest", slowest_of(progress));
-	ncs_json_add(object, "functions", functions_of(communicator));
-	ncs_json_add_word(object, "peak_link", ncs_peak_link_name(peak.link));
-	ncs_json_add_real(object, "peak_gbs",
-			  peak.gigabytes > 0 ? peak.gigabytes : -1);
-	ncs_json_add(object, "skew", skew_of(communicator));
-	ncs_json_add(object, "straggler", straggler_of(communicator));
-	ncs_json_add(object, "launches", launches_of(communicator));
-	ncs_json_add_time(object, "oldest_wait_since_ns",
-			  communicator->oldest.since_ns);
-	ncs_json_add_number_if(object, "oldest_wait_ns",
-			       communicator->oldest.since_ns != 0,
-			       communicator->oldest.duration_ns);
-	ncs_json_add_real(object, "operations_per_s",
-			  communicator->operations_rate);
-	ncs_json_add_real(object, "send_bytes_per_s", communicator->send_rate);
-	ncs_json_add_real(object, "recv_bytes_per_s", communicator->recv_rate);
-	ncs_json_add_number(object, "lost", communicator->lost);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "communicator", ncs_json_comm(communicator->identity) },
+		{ "ranks_seen", NCS_JSON(communicator->rank_count) },
+		{ "ranks_live", NCS_JSON(communicator->live) },
+		{ "ranks_silent", NCS_JSON(communicator->silent) },
+		{ "ranks_finished", NCS_JSON(communicator->finished) },
+		{ "ranks_dead", NCS_JSON(communicator->dead) },
+		{ "function",
+		  NCS_JSON_IF(known,
+			      ncs_function_name(communicator->function)) },
+		{ "sequence_number", NCS_JSON_IF(known, progress->most) },
+		{ "sequence_numbers_known", NCS_JSON(progress->known) },
+		{ "behind", NCS_JSON_IF(progress->known > 1,
+					ncs_progress_behind(progress)) },
+		{ "slowest", slowest_of(progress) },
+		{ "functions", functions_of(communicator) },
+		{ "peak_link", NCS_JSON(ncs_peak_link_name(peak.link)) },
+		{ "peak_gbs", NCS_JSON_IF(peak.gigabytes > 0, peak.gigabytes) },
+		{ "skew", skew_of(communicator) },
+		{ "straggler",
+		  straggler ? ncs_dump_json_identity(straggler) : json_null() },
+		{ "launches", launches_of(communicator) },
+		{ "oldest_wait_since_ns",
+		  ncs_json_time(communicator->oldest.since_ns) },
+		{ "oldest_wait_ns",
+		  NCS_JSON_IF(communicator->oldest.since_ns != 0,
+			      communicator->oldest.duration_ns) },
+		{ "operations_per_s", NCS_JSON(communicator->operations_rate) },
+		{ "send_bytes_per_s", NCS_JSON(communicator->send_rate) },
+		{ "recv_bytes_per_s", NCS_JSON(communicator->recv_rate) },
+		{ "lost", NCS_JSON(communicator->lost) });
 }
 
 NCS_JSON_ARRAY(static json_t *communicators_of(const struct ncs_model *model),
@@ -194,16 +173,17 @@ void ncs_dump_json(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, enum ncs_view view)
 {
 	unsigned views = view == NCS_VIEW_COUNT ? UINT_MAX : 1u << view;
-	json_t *sample = ncs_json_stamped(stamp);
+	json_t *sample = ncs_json_add_verdict(ncs_json_stamped(stamp), model,
+					      model->diagnosis);
 
-	ncs_json_add_verdict(sample, model, model->diagnosis);
-	if (views & ~WITHOUT_RANKS)
-		ncs_json_add(sample, "ranks", ranks_of(model, views));
-	if (views & WITH_COMMUNICATORS)
-		ncs_json_add(sample, "communicators", communicators_of(model));
-	ncs_json_add(sample, "unreadable", ncs_json_unreadable(model));
-	if (views & VIEW(NODE))
-		ncs_json_add(sample, "nodes", ncs_json_nodes(model));
+	NCS_JSON_ADD(
+		sample,
+		{ "ranks",
+		  views & ~WITHOUT_RANKS ? ranks_of(model, views) : NULL },
+		{ "communicators",
+		  views & WITH_COMMUNICATORS ? communicators_of(model) : NULL },
+		{ "unreadable", ncs_json_unreadable(model) },
+		{ "nodes", views & VIEW(NODE) ? ncs_json_nodes(model) : NULL });
 	/* Nine digits show a time in seconds exactly to the nanosecond. */
 	ncs_json_print(file, sample, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

@@ -57,7 +57,7 @@ static json_t *json_of(const struct ncs_value *value, double factor)
 	case NCS_VALUE_SHARE:
 		return json_real(value->real * factor);
 	case NCS_VALUE_TEXT:
-		return ncs_json_clean(value->text);
+		return ncs_json_of_text(value->text);
 	case NCS_VALUE_NONE:
 	case NCS_VALUE_RECENT:
 		break;
@@ -65,8 +65,8 @@ static json_t *json_of(const struct ncs_value *value, double factor)
 	return json_null();
 }
 
-void ncs_dump_json_cells(json_t *object, const struct ncs_rank *rank,
-			 enum ncs_view view, size_t index)
+json_t *ncs_dump_json_cells(json_t *object, const struct ncs_rank *rank,
+			    enum ncs_view view, size_t index)
 {
 	const struct ncs_row row = { .view = view,
 				     .rank = rank,
@@ -79,7 +79,8 @@ void ncs_dump_json_cells(json_t *object, const struct ncs_rank *rank,
 		if (column->view != view)
 			continue;
 		ncs_column_get(column, &row, &value);
-		ncs_json_add(object, cells[i].key,
-			     json_of(&value, cells[i].factor));
+		json_object_set_new(object, cells[i].key,
+				    json_of(&value, cells[i].factor));
 	}
+	return object;
 }

@@ -20,33 +20,30 @@ json_t *ncs_dump_json_gpu_time(const struct ncs_gpu_time *time)
 {
 	bool computed = time->compute_kernels > 0;
 	bool communicated = time->communication_kernels > 0;
-	json_t *object;
 
 	if (!computed && !communicated)
 		return json_null();
-	object = json_object();
-	ncs_json_add_number(object, "compute_kernels", time->compute_kernels);
-	ncs_json_add_number(object, "compute_ns", time->compute_ns);
-	ncs_json_add_number(object, "compute_busy_ns", time->compute_busy_ns);
-	ncs_json_add_number(object, "communication_kernels",
-			    time->communication_kernels);
-	ncs_json_add_number(object, "communication_ns", time->communication_ns);
-	ncs_json_add_number_if(object, "hidden_ns", communicated,
-			       time->hidden_ns);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "compute_kernels", NCS_JSON(time->compute_kernels) },
+		{ "compute_ns", NCS_JSON(time->compute_ns) },
+		{ "compute_busy_ns", NCS_JSON(time->compute_busy_ns) },
+		{ "communication_kernels",
+		  NCS_JSON(time->communication_kernels) },
+		{ "communication_ns", NCS_JSON(time->communication_ns) },
+		{ "hidden_ns", NCS_JSON_IF(communicated, time->hidden_ns) });
 }
 
 /* --- Functions ----------------------------------------------------------- */
 
-struct json_percentile {
+/* The percentiles of functions and classes; the histogram of ranges is too coarse
+ * for those that are fine. */
+static const struct json_percentile {
 	const char *key;
 	double fraction;
-};
-
-/* The percentiles of functions and of classes. */
-static const struct json_percentile percentiles[] = {
-	{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
-	{ "p95", 0.95 }, { "p99", 0.99 }, { NULL, 0 },
+	bool is_fine;
+} percentiles[] = {
+	{ "min", 0, true },    { "p50", 0.50, false }, { "p90", 0.90, false },
+	{ "p95", 0.95, true }, { "p99", 0.99, false }, { NULL, 0, false },
 };
 
 /* Returns the times in ns that a function's operations took; null each if none
@@ -58,20 +55,19 @@ static json_t *times_of(const struct ncs_rank *rank, unsigned id)
 	const uint64_t *histogram = ncs_function_histogram(function);
 	unsigned timing = ncs_function_timing(function);
 	bool timed = histogram && timing < NCS_TIMING_COUNT;
-	json_t *times = json_object();
+	json_t *times = NCS_JSON_OBJECT(
+		{ "sum", NCS_JSON_IF(timed, function->time_ns[timing]) });
 
-	ncs_json_add_number_if(times, "sum", timed,
-			       timed ? function->time_ns[timing] : 0);
 	for (const struct json_percentile *at = percentiles; at->key; at++) {
 		uint64_t ns = histogram ?
 				      ncs_percentile(histogram, at->fraction) :
 				      0;
 
-		ncs_json_add_number_if(times, at->key, histogram != NULL,
-				       ns < longest_ns ? ns : longest_ns);
+		ns = ns < longest_ns ? ns : longest_ns;
+		json_object_set_new(times, at->key, NCS_JSON_IF(histogram, ns));
 	}
-	ncs_json_add_number_if(times, "max", histogram != NULL, longest_ns);
-	return times;
+	return NCS_JSON_ADD(times,
+			    { "max", NCS_JSON_IF(histogram, longest_ns) });
 }
 
 static json_t *function_of(const struct ncs_rank *rank, unsigned id)
@@ -79,27 +75,27 @@ static json_t *function_of(const struct ncs_rank *rank, unsigned id)
 	const struct ncs_function_view *function = &rank->now.functions[id];
 	unsigned timing = ncs_function_timing(function);
 	uint64_t last = function->last_sequence_number;
-	json_t *object = json_object();
 
-	ncs_json_add_word(object, "function", ncs_function_name(id));
-	ncs_json_add_number_if(object, "calls", ncs_rank_calls_known(rank),
-			       function->calls);
-	ncs_json_add_number(object, "operations", function->operations);
-	ncs_json_add_number_if(object, "operations_done",
-			       ncs_function_ends_known(function),
-			       function->operations_done);
-	ncs_json_add_number_if(object, "bytes",
-			       ncs_function_bytes_known(function),
-			       function->bytes);
-	ncs_json_add_number_if(object, "last_sequence_number",
-			       last != NCS_NO_SEQUENCE_NUMBER, last);
-	ncs_json_add_word(object, "timing", ncs_timing_name(timing));
-	ncs_json_add_number(
-		object, "timed",
-		timing < NCS_TIMING_COUNT ? function->timed[timing] : 0);
-	ncs_json_add(object, "time_ns", times_of(rank, id));
-	ncs_dump_json_cells(object, rank, NCS_VIEW_FUNCTION, id);
-	return object;
+	return ncs_dump_json_cells(
+		NCS_JSON_OBJECT(
+			{ "function", NCS_JSON(ncs_function_name(id)) },
+			{ "calls", NCS_JSON_IF(ncs_rank_calls_known(rank),
+					       function->calls) },
+			{ "operations", NCS_JSON(function->operations) },
+			{ "operations_done",
+			  NCS_JSON_IF(ncs_function_ends_known(function),
+				      function->operations_done) },
+			{ "bytes",
+			  NCS_JSON_IF(ncs_function_bytes_known(function),
+				      function->bytes) },
+			{ "last_sequence_number",
+			  NCS_JSON_IF(last != NCS_NO_SEQUENCE_NUMBER, last) },
+			{ "timing", NCS_JSON(ncs_timing_name(timing)) },
+			{ "timed", NCS_JSON(timing < NCS_TIMING_COUNT ?
+						    function->timed[timing] :
+						    0) },
+			{ "time_ns", times_of(rank, id) }),
+		rank, NCS_VIEW_FUNCTION, id);
 }
 
 json_t *ncs_dump_json_functions(const struct ncs_rank *rank)
@@ -108,7 +104,7 @@ json_t *ncs_dump_json_functions(const struct ncs_rank *rank)
 
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
 		if (ncs_function_is_used(&rank->now.functions[i]))
-			ncs_json_append(functions, function_of(rank, i));
+			json_array_append_new(functions, function_of(rank, i));
 	return functions;
 }
 
@@ -120,19 +116,16 @@ static json_t *class_times_of(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times)
 {
 	bool timed = times && times->longest_ns > 0;
-	json_t *object = json_object();
+	json_t *object =
+		NCS_JSON_OBJECT({ "sum", NCS_JSON_IF(timed, times->time_ns) });
 
-	ncs_json_add_number_if(object, "sum", timed,
-			       timed ? times->time_ns : 0);
 	for (const struct json_percentile *at = percentiles; at->key; at++)
-		ncs_json_add_number_if(
-			object, at->key, times != NULL,
-			times ? ncs_class_percentile(rank, times,
-						     at->fraction) :
-				0);
-	ncs_json_add_number_if(object, "max", timed,
-			       timed ? times->longest_ns : 0);
-	return object;
+		json_object_set_new(
+			object, at->key,
+			NCS_JSON_IF(times, ncs_class_percentile(rank, times,
+								at->fraction)));
+	return NCS_JSON_ADD(object,
+			    { "max", NCS_JSON_IF(timed, times->longest_ns) });
 }
 
 static json_t *class_of(const struct ncs_rank *rank, size_t index)
@@ -144,30 +137,32 @@ static json_t *class_of(const struct ncs_rank *rank, size_t index)
 	bool sized = view->size_class != NCS_SIZE_CLASS_UNKNOWN && !other;
 	bool algorithm = view->algorithm != NCS_ALGORITHM_UNKNOWN && !other;
 	bool protocol = view->protocol != NCS_PROTOCOL_UNKNOWN && !other;
-	json_t *object = json_object();
 
-	ncs_json_add_word(object, "function",
-			  ncs_function_name(view->function));
-	ncs_json_add_bool(object, "other", other);
-	ncs_json_add_number_if(object, "size_bytes", sized,
-			       sized ? ncs_size_class_low(view->size_class) :
-				       0);
-	ncs_json_add_word_if(object, "algorithm", algorithm,
-			     ncs_algorithm_name(view->algorithm));
-	ncs_json_add_word_if(object, "protocol", protocol,
-			     ncs_protocol_name(view->protocol));
-	ncs_json_add_number(object, "operations", view->operations);
-	ncs_json_add_word(object, "timing",
-			  ncs_timing_name(ncs_class_timing(view)));
-	ncs_json_add_number(object, "timed", times ? times->timed : 0);
-	ncs_json_add_number_if(object, "bytes",
-			       ncs_class_bytes_known(rank, view),
-			       times ? times->bytes : 0);
-	ncs_json_add(object, "time_ns", class_times_of(rank, times));
-	ncs_json_add_real(object, "algbw_gbs", moving.algbw);
-	ncs_json_add_real(object, "busbw_gbs", moving.busbw);
-	ncs_dump_json_cells(object, rank, NCS_VIEW_CLASS, index);
-	return object;
+	return ncs_dump_json_cells(
+		NCS_JSON_OBJECT(
+			{ "function",
+			  NCS_JSON(ncs_function_name(view->function)) },
+			{ "other", NCS_JSON(other) },
+			{ "size_bytes",
+			  NCS_JSON_IF(sized,
+				      ncs_size_class_low(view->size_class)) },
+			{ "algorithm",
+			  NCS_JSON_IF(algorithm,
+				      ncs_algorithm_name(view->algorithm)) },
+			{ "protocol",
+			  NCS_JSON_IF(protocol,
+				      ncs_protocol_name(view->protocol)) },
+			{ "operations", NCS_JSON(view->operations) },
+			{ "timing",
+			  NCS_JSON(ncs_timing_name(ncs_class_timing(view))) },
+			{ "timed", NCS_JSON(times ? times->timed : 0) },
+			{ "bytes",
+			  NCS_JSON_IF(ncs_class_bytes_known(rank, view),
+				      times ? times->bytes : 0) },
+			{ "time_ns", class_times_of(rank, times) },
+			{ "algbw_gbs", NCS_JSON(moving.algbw) },
+			{ "busbw_gbs", NCS_JSON(moving.busbw) }),
+		rank, NCS_VIEW_CLASS, index);
 }
 
 NCS_JSON_ARRAY(json_t *ncs_dump_json_classes(const struct ncs_rank *rank),
@@ -193,28 +188,25 @@ static json_t *operation_of(const struct ncs_rank *rank,
 	enum ncs_launch_phase phase = ncs_operation_phase(rank, operation);
 	uint64_t sequence = operation->sequence_number;
 	bool sized = operation->bytes > 0 || operation->count == 0;
-	json_t *object = json_object();
 
-	ncs_json_add_word(object, "function",
-			  ncs_function_name(operation->function));
-	ncs_json_add_number_if(object, "sequence_number",
-			       sequence != NCS_NO_SEQUENCE_NUMBER, sequence);
-	ncs_json_add_time(object, "start_ns", operation->start_ns);
-	ncs_json_add_number_if(object, "bytes", sized, operation->bytes);
-	ncs_json_add_signed_if(object, "peer", has_peer(operation),
-			       operation->peer);
-	ncs_json_add_number_if(object, "user_tag", operation->user_tag != 0,
-			       operation->user_tag);
-	ncs_json_add_number_if(object, "range", operation->range != 0,
-			       operation->range);
-	ncs_json_add_number_if(object, "launch", operation->launch != 0,
-			       operation->launch);
-	ncs_json_add_word_if(object, "phase", phase != NCS_LAUNCH_PHASE_UNKNOWN,
-			     ncs_launch_phase_name(phase));
-	ncs_json_add_number(object, "children_started",
-			    operation->children_started);
-	ncs_json_add_number(object, "children_done", operation->children_done);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "function",
+		  NCS_JSON(ncs_function_name(operation->function)) },
+		{ "sequence_number",
+		  NCS_JSON_IF(sequence != NCS_NO_SEQUENCE_NUMBER, sequence) },
+		{ "start_ns", ncs_json_time(operation->start_ns) },
+		{ "bytes", NCS_JSON_IF(sized, operation->bytes) },
+		{ "peer", NCS_JSON_IF(has_peer(operation), operation->peer) },
+		{ "user_tag",
+		  NCS_JSON_IF(operation->user_tag != 0, operation->user_tag) },
+		{ "range",
+		  NCS_JSON_IF(operation->range != 0, operation->range) },
+		{ "launch",
+		  NCS_JSON_IF(operation->launch != 0, operation->launch) },
+		{ "phase", NCS_JSON_IF(phase != NCS_LAUNCH_PHASE_UNKNOWN,
+				       ncs_launch_phase_name(phase)) },
+		{ "children_started", NCS_JSON(operation->children_started) },
+		{ "children_done", NCS_JSON(operation->children_done) });
 }
 
 NCS_JSON_ARRAY(json_t *ncs_dump_json_operations(const struct ncs_rank *rank),
@@ -229,17 +221,15 @@ static json_t *range_times_of(const struct ncs_snapshot *snapshot,
 {
 	unsigned timing = ncs_range_timing(sum);
 	bool timed = timing < NCS_TIMING_COUNT;
-	json_t *times = json_object();
+	json_t *times = NCS_JSON_OBJECT(
+		{ "sum", NCS_JSON_IF(timed, sum->time_ns[timing]) });
 
-	ncs_json_add_number_if(times, "sum", timed,
-			       timed ? sum->time_ns[timing] : 0);
-	/* Its histogram is too coarse for more. */
 	for (const struct json_percentile *at = percentiles; at->key; at++)
-		if (at->fraction == 0.50 || at->fraction == 0.90 ||
-		    at->fraction == 0.99)
-			ncs_json_add_time(times, at->key,
-					  ncs_range_percentile(snapshot, sum,
-							       at->fraction));
+		if (!at->is_fine)
+			json_object_set_new(
+				times, at->key,
+				ncs_json_time(ncs_range_percentile(
+					snapshot, sum, at->fraction)));
 	return times;
 }
 
@@ -249,34 +239,31 @@ static json_t *range_of(const struct ncs_rank *rank,
 	bool has_calls = ncs_rank_calls_known(rank);
 	const struct ncs_range_view *range = sum->range;
 	unsigned timing = ncs_range_timing(sum);
-	json_t *object = json_object();
 
-	ncs_json_add_number(object, "range", range->number);
-	ncs_json_add_number_if(object, "parent", range->parent != 0,
-			       range->parent);
-	ncs_json_add_number(object, "depth", sum->depth);
-	ncs_json_add_text(object, "name", range->name);
-	ncs_json_add_number_if(object, "calls", has_calls, sum->calls);
-	ncs_json_add_number(object, "operations", sum->operations);
-	ncs_json_add_number_if(object, "bytes", sum->size_unknown == 0,
-			       sum->bytes);
-	ncs_json_add_number_if(object, "own_calls", has_calls, range->calls);
-	ncs_json_add_number(object, "own_operations", range->operations);
-	ncs_json_add_number(object, "operations_busy", range->busy);
-	ncs_json_add_number_if(object, "busy_ns", sum->with_children > 0,
-			       range->busy_ns);
-	ncs_json_add_word(object, "timing", ncs_timing_name(timing));
-	ncs_json_add_number(object, "timed",
-			    timing < NCS_TIMING_COUNT ? sum->timed[timing] : 0);
-	ncs_json_add(object, "time_ns", range_times_of(&rank->now, sum));
-	ncs_json_add_real(object, "busy_algbw_gbs",
-			  ncs_range_busy_bandwidth(sum));
-	ncs_json_add(object, "waits_ns",
-		     ncs_json_counts(ncs_channel_state_name,
-				     sum->channel_time_ns, NCS_CHANNEL_IDLE + 1,
-				     NCS_CHANNEL_STATE_COUNT));
-	ncs_json_add(object, "gpu", ncs_dump_json_gpu_time(&sum->gpu));
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "range", NCS_JSON(range->number) },
+		{ "parent", NCS_JSON_IF(range->parent != 0, range->parent) },
+		{ "depth", NCS_JSON(sum->depth) },
+		{ "name", NCS_JSON(range->name) },
+		{ "calls", NCS_JSON_IF(has_calls, sum->calls) },
+		{ "operations", NCS_JSON(sum->operations) },
+		{ "bytes", NCS_JSON_IF(sum->size_unknown == 0, sum->bytes) },
+		{ "own_calls", NCS_JSON_IF(has_calls, range->calls) },
+		{ "own_operations", NCS_JSON(range->operations) },
+		{ "operations_busy", NCS_JSON(range->busy) },
+		{ "busy_ns",
+		  NCS_JSON_IF(sum->with_children > 0, range->busy_ns) },
+		{ "timing", NCS_JSON(ncs_timing_name(timing)) },
+		{ "timed",
+		  NCS_JSON(timing < NCS_TIMING_COUNT ? sum->timed[timing] :
+						       0) },
+		{ "time_ns", range_times_of(&rank->now, sum) },
+		{ "busy_algbw_gbs", NCS_JSON(ncs_range_busy_bandwidth(sum)) },
+		{ "waits_ns",
+		  ncs_json_counts(ncs_channel_state_name, sum->channel_time_ns,
+				  NCS_CHANNEL_IDLE + 1,
+				  NCS_CHANNEL_STATE_COUNT) },
+		{ "gpu", ncs_dump_json_gpu_time(&sum->gpu) });
 }
 
 NCS_JSON_ARRAY(json_t *ncs_dump_json_ranges(const struct ncs_rank *rank),

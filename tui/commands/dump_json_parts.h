@@ -14,14 +14,15 @@
  * enum ncs_view. */
 json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views);
 
-/* Adds the keys that identify a rank: its process, and its number, which is
- * null if unknown. */
-void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank);
+/* Returns a new object that says which rank it is: its process, and its number,
+ * which is null if unknown. */
+json_t *ncs_dump_json_identity(const struct ncs_rank *rank);
 
 /* Adds the members that are cells of a view's row: of a rank, its channel, its
- * proxy thread, its function or its class. `index` is that of struct ncs_row. */
-void ncs_dump_json_cells(json_t *object, const struct ncs_rank *rank,
-			 enum ncs_view view, size_t index);
+ * proxy thread, its function or its class. `index` is that of struct ncs_row.
+ * Returns the object. */
+json_t *ncs_dump_json_cells(json_t *object, const struct ncs_rank *rank,
+			    enum ncs_view view, size_t index);
 
 /* Return new arrays: a rank's functions, classes, ranges and operations in
  * flight. */

@@ -20,35 +20,33 @@ static json_t *version_of(const struct ncs_identity *identity)
 {
 	char version[32];
 
-	if (!(identity->known & NCS_KNOWN_NCCL_VERSION))
-		return json_null();
 	ncs_nccl_version_text(identity->nccl_version, version, sizeof(version));
-	return json_string(version);
+	return NCS_JSON_IF(identity->known & NCS_KNOWN_NCCL_VERSION, version);
 }
 
 /* Returns the proxy thread. What NCCL does not report is unknown, and thus
  * null; the count of a transition that has not been seen yet is 0. */
 static json_t *proxy_of(const struct ncs_rank *rank)
 {
-	json_t *object = json_object(), *time = json_object();
-	json_t *count = json_object();
 	const struct ncs_proxy_view *proxy = &rank->now.proxy;
 	bool known = ncs_rank_proxy_known(rank);
+	json_t *time = json_object(), *count = json_object();
 
 	for (unsigned i = NCS_PROXY_UNKNOWN + 1; i < NCS_PROXY_STATE_COUNT; i++)
-		ncs_json_add_number_if(time, ncs_proxy_state_name(i), known,
-				       proxy->time_ns[i]);
+		json_object_set_new(time, ncs_proxy_state_name(i),
+				    NCS_JSON_IF(known, proxy->time_ns[i]));
 	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
-		ncs_json_add_number_if(count, ncs_proxy_transition_name(i),
-				       known, proxy->count[i]);
-	ncs_json_add_word(object, "state", ncs_proxy_state_name(proxy->state));
-	ncs_json_add_time(object, "since_ns", proxy->since_ns);
-	ncs_json_add(object, "states_ns", time);
-	ncs_json_add(object, "transitions", count);
-	ncs_json_add_number_if(object, "appended_operations", known,
-			       proxy->appended_operations);
-	ncs_dump_json_cells(object, rank, NCS_VIEW_PROXY, 0);
-	return object;
+		json_object_set_new(count, ncs_proxy_transition_name(i),
+				    NCS_JSON_IF(known, proxy->count[i]));
+	return ncs_dump_json_cells(
+		NCS_JSON_OBJECT(
+			{ "state",
+			  NCS_JSON(ncs_proxy_state_name(proxy->state)) },
+			{ "since_ns", ncs_json_time(proxy->since_ns) },
+			{ "states_ns", time }, { "transitions", count },
+			{ "appended_operations",
+			  NCS_JSON_IF(known, proxy->appended_operations) }),
+		rank, NCS_VIEW_PROXY, 0);
 }
 
 /* --- Settings ------------------------------------------------------------ */
@@ -56,48 +54,39 @@ static json_t *proxy_of(const struct ncs_rank *rank)
 static json_t *lease_of(const struct ncs_settings_view *settings,
 			uint64_t now_ns)
 {
-	json_t *lease;
-
 	if (ncs_lease_left_ns(settings, now_ns) == 0)
 		return json_null();
-	lease = json_object();
-	ncs_json_add_number(lease, "pid", settings->lease_pid);
-	ncs_json_add_time(lease, "until_ns", settings->lease_until_ns);
-	return lease;
+	return NCS_JSON_OBJECT({ "pid", NCS_JSON(settings->lease_pid) },
+			       { "until_ns",
+				 ncs_json_time(settings->lease_until_ns) });
 }
 
 static json_t *settings_of(const struct ncs_rank *rank)
 {
-	const struct ncs_snapshot *snapshot = &rank->now;
-	const struct ncs_settings_view *settings = &snapshot->settings;
-	json_t *object;
+	const struct ncs_settings_view *settings = &rank->now.settings;
+	const struct ncs_detail *detail = &settings->in_force;
 	char kernel[32], timing[32];
 
 	if (!settings->known)
 		return json_null();
-	object = json_object();
-	ncs_kernel_text(&settings->in_force, kernel, sizeof(kernel));
-	ncs_json_add(object, "events",
-		     ncs_json_bits(ncs_event_group_name, NCS_GROUP_COUNT,
-				   settings->in_force.groups));
-	ncs_json_add_word(object, "kernel", kernel);
-	ncs_json_add_number(object, "sample",
-			    ncs_sample_period(&settings->in_force));
-	ncs_timing_text(&settings->in_force, timing, sizeof(timing));
-	if (settings->in_force.timing != NCS_TIMING_DETAIL_DEFAULT)
-		ncs_json_add_word(object, "timing", timing);
-	else
-		ncs_json_add(object, "timing", json_null());
-	ncs_json_add_number(object, "changes", settings->changes);
-	ncs_json_add_time(object, "changed_ns", settings->changed_ns);
-	ncs_json_add_number_if(object, "asked", settings->asked != 0,
-			       settings->asked >> NCS_CONTROL_SERIAL_SHIFT);
-	ncs_json_add(object, "refused",
-		     settings->refused == NCS_REFUSAL_NONE ?
-			     json_null() :
-			     json_string(ncs_refusal_name(settings->refused)));
-	ncs_json_add(object, "lease", lease_of(settings, snapshot->taken_ns));
-	return object;
+	ncs_kernel_text(detail, kernel, sizeof(kernel));
+	ncs_timing_text(detail, timing, sizeof(timing));
+	return NCS_JSON_OBJECT(
+		{ "events", ncs_json_bits(ncs_event_group_name, NCS_GROUP_COUNT,
+					  detail->groups) },
+		{ "kernel", NCS_JSON(kernel) },
+		{ "sample", NCS_JSON(ncs_sample_period(detail)) },
+		{ "timing",
+		  NCS_JSON_IF(detail->timing != NCS_TIMING_DETAIL_DEFAULT,
+			      timing) },
+		{ "changes", NCS_JSON(settings->changes) },
+		{ "changed_ns", ncs_json_time(settings->changed_ns) },
+		{ "asked",
+		  NCS_JSON_IF(settings->asked != 0,
+			      settings->asked >> NCS_CONTROL_SERIAL_SHIFT) },
+		{ "refused", NCS_JSON_IF(settings->refused != NCS_REFUSAL_NONE,
+					 ncs_refusal_name(settings->refused)) },
+		{ "lease", lease_of(settings, rank->now.taken_ns) });
 }
 
 /* --- Channels ------------------------------------------------------------ */
@@ -111,24 +100,20 @@ static json_t *channel_times(const struct ncs_rank *rank,
 		bool known = i != NCS_CHANNEL_SEND_PEER_WAIT ||
 			     ncs_channel_peer_wait_known(rank, channel);
 
-		ncs_json_add_number_if(time, ncs_channel_state_name(i), known,
-				       channel->time_ns[i]);
+		json_object_set_new(time, ncs_channel_state_name(i),
+				    NCS_JSON_IF(known, channel->time_ns[i]));
 	}
 	return time;
 }
 
 static json_t *gpu_clock_of(const struct ncs_gpu_clock_view *clock)
 {
-	json_t *object;
-
 	if (!clock->known)
 		return json_null();
-	object = json_object();
-	ncs_json_add_signed(object, "offset_ns", clock->offset_ns);
-	ncs_json_add_number(object, "error_ns", clock->error_ns);
-	ncs_json_add_number(object, "quantum_ns", clock->quantum_ns);
-	ncs_json_add_time(object, "told_ns", clock->told_ns);
-	return object;
+	return NCS_JSON_OBJECT({ "offset_ns", NCS_JSON(clock->offset_ns) },
+			       { "error_ns", NCS_JSON(clock->error_ns) },
+			       { "quantum_ns", NCS_JSON(clock->quantum_ns) },
+			       { "told_ns", ncs_json_time(clock->told_ns) });
 }
 
 static json_t *kernel_timing_of(const struct ncs_rank *rank)
@@ -136,47 +121,37 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 	const struct ncs_kernel_view *kernel = &rank->now.kernel;
 	bool told = kernel->status != NCS_KERNEL_UNKNOWN;
 	bool known = told && kernel->counted && ncs_rank_calls_known(rank);
-	json_t *object = json_object();
 
-	ncs_json_add_word(object, "status",
-			  ncs_kernel_status_name(kernel->status));
-	ncs_json_add_word_if(object, "asked", told,
-			     ncs_kernel_timing_name(kernel->mode));
-	ncs_json_add_number_if(object, "period", kernel->period > 0,
-			       kernel->period);
-	ncs_json_add_number_if(object, "timed_calls", known,
-			       kernel->timed_calls);
-	ncs_json_add_number_if(object, "captured_on", known,
-			       kernel->captured_on);
-	ncs_json_add_number_if(object, "captured_off", known,
-			       kernel->captured_off);
-	ncs_json_add(object, "gpu_clock", gpu_clock_of(&rank->now.gpu_clock));
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "status", NCS_JSON(ncs_kernel_status_name(kernel->status)) },
+		{ "asked",
+		  NCS_JSON_IF(told, ncs_kernel_timing_name(kernel->mode)) },
+		{ "period", NCS_JSON_IF(kernel->period > 0, kernel->period) },
+		{ "timed_calls", NCS_JSON_IF(known, kernel->timed_calls) },
+		{ "captured_on", NCS_JSON_IF(known, kernel->captured_on) },
+		{ "captured_off", NCS_JSON_IF(known, kernel->captured_off) },
+		{ "gpu_clock", gpu_clock_of(&rank->now.gpu_clock) });
 }
 
 static json_t *graphs_of(const struct ncs_rank *rank)
 {
 	const struct ncs_graphs_view *graphs = &rank->now.graphs;
-	json_t *object;
 
 	if (graphs->graphs == 0 && !graphs->are_replays)
 		return json_null();
-	object = json_object();
-	ncs_json_add_number_if(object, "captured", !graphs->are_replays,
-			       graphs->graphs);
-	ncs_json_add_number_if(object, "reporting", !graphs->are_replays,
-			       graphs->stamped);
-	ncs_json_add_number_if(object, "failure", graphs->failure > 0,
-			       graphs->failure);
-	ncs_json_add_number_if(object, "replays", graphs->are_replays,
-			       graphs->replays);
-	ncs_json_add_number_if(object, "launches", graphs->are_replays,
-			       graphs->launches);
-	ncs_json_add_number_if(object, "reported", graphs->are_replays,
-			       graphs->timed);
-	ncs_json_add_number_if(object, "lost", graphs->are_replays,
-			       graphs->lost);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "captured",
+		  NCS_JSON_IF(!graphs->are_replays, graphs->graphs) },
+		{ "reporting",
+		  NCS_JSON_IF(!graphs->are_replays, graphs->stamped) },
+		{ "failure",
+		  NCS_JSON_IF(graphs->failure > 0, graphs->failure) },
+		{ "replays",
+		  NCS_JSON_IF(graphs->are_replays, graphs->replays) },
+		{ "launches",
+		  NCS_JSON_IF(graphs->are_replays, graphs->launches) },
+		{ "reported", NCS_JSON_IF(graphs->are_replays, graphs->timed) },
+		{ "lost", NCS_JSON_IF(graphs->are_replays, graphs->lost) });
 }
 
 static json_t *launches_of(const struct ncs_rank *rank)
@@ -186,39 +161,37 @@ static json_t *launches_of(const struct ncs_rank *rank)
 	int64_t ahead = ncs_rank_launches_ahead(rank);
 	bool follows = launches->status == NCS_STREAM_ALL ||
 		       launches->status == NCS_STREAM_SOME;
-	json_t *object;
 
 	if (launches->status == NCS_STREAM_UNKNOWN)
 		return json_null();
-	object = json_object();
-	ncs_json_add_word(object, "status",
-			  ncs_stream_status_name(ncs_launches_told(launches)));
-	ncs_json_add_number_if(object, "one_in", follows,
-			       UINT64_C(1) << launches->level);
-	ncs_json_add_number(object, "launched", launches->launched);
-	ncs_json_add_time(object, "launched_ns", launches->launched_ns);
-	ncs_json_add_number(object, "followed", launches->followed);
-	ncs_json_add_number_if(object, "begun", follows, launches->begun);
-	ncs_json_add_time(object, "begun_ns", launches->begun_ns);
-	ncs_json_add_number_if(object, "ended", follows, launches->ended);
-	ncs_json_add_time(object, "ended_ns", launches->ended_ns);
-	ncs_json_add_signed_if(object, "ahead", ahead >= 0, ahead);
-	ncs_json_add_word_if(object, "wait", wait.operation,
-			     ncs_launch_wait_name(wait.kind));
-	ncs_json_add_time(object, "wait_since_ns",
-			  wait.operation ? wait.since_ns : 0);
-	ncs_json_add_number(object, "timed", launches->timed);
-	ncs_json_add_number(object, "missed", launches->missed);
-	ncs_json_add_number(object, "captured", launches->captured);
-	ncs_json_add_number(object, "other_context", launches->other_context);
-	ncs_json_add_number_if(object, "bias_ns", launches->timed > 0,
-			       launches->bias_ns);
-	ncs_json_add_number_if(object, "error_ns", launches->error_ns > 0,
-			       launches->error_ns);
-	ncs_json_add_number_if(object, "failure", launches->failure > 0,
-			       launches->failure);
-	ncs_json_add_time(object, "driver_since_ns", launches->watch_since_ns);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "status", NCS_JSON(ncs_stream_status_name(
+				    ncs_launches_told(launches))) },
+		{ "one_in",
+		  NCS_JSON_IF(follows, UINT64_C(1) << launches->level) },
+		{ "launched", NCS_JSON(launches->launched) },
+		{ "launched_ns", ncs_json_time(launches->launched_ns) },
+		{ "followed", NCS_JSON(launches->followed) },
+		{ "begun", NCS_JSON_IF(follows, launches->begun) },
+		{ "begun_ns", ncs_json_time(launches->begun_ns) },
+		{ "ended", NCS_JSON_IF(follows, launches->ended) },
+		{ "ended_ns", ncs_json_time(launches->ended_ns) },
+		{ "ahead", NCS_JSON_IF(ahead >= 0, ahead) },
+		{ "wait", NCS_JSON_IF(wait.operation,
+				      ncs_launch_wait_name(wait.kind)) },
+		{ "wait_since_ns",
+		  ncs_json_time(wait.operation ? wait.since_ns : 0) },
+		{ "timed", NCS_JSON(launches->timed) },
+		{ "missed", NCS_JSON(launches->missed) },
+		{ "captured", NCS_JSON(launches->captured) },
+		{ "other_context", NCS_JSON(launches->other_context) },
+		{ "bias_ns",
+		  NCS_JSON_IF(launches->timed > 0, launches->bias_ns) },
+		{ "error_ns",
+		  NCS_JSON_IF(launches->error_ns > 0, launches->error_ns) },
+		{ "failure",
+		  NCS_JSON_IF(launches->failure > 0, launches->failure) },
+		{ "driver_since_ns", ncs_json_time(launches->watch_since_ns) });
 }
 
 static json_t *cupti_of(const struct ncs_rank *rank)
@@ -226,22 +199,17 @@ static json_t *cupti_of(const struct ncs_rank *rank)
 	const struct ncs_cupti_view *cupti = &rank->now.cupti;
 	bool on = cupti->known && cupti->status == NCS_CUPTI_ON;
 	bool ran = cupti->busy_ns > 0;
-	json_t *object;
 
 	if (!cupti->known)
 		return json_null();
-	object = json_object();
-	ncs_json_add_word(object, "status",
-			  ncs_cupti_status_name(cupti->status));
-	ncs_json_add(object, "gpu", ncs_dump_json_gpu_time(&cupti->total));
-	ncs_json_add_number_if(object, "unplaced", on, cupti->unplaced);
-	ncs_json_add_number_if(object, "lost", on, cupti->lost);
-	ncs_json_add_number_if(object, "outside_kernels", ran,
-			       cupti->outside_kernels);
-	ncs_json_add_number_if(object, "outside_busy_ns", ran,
-			       cupti->outside_busy_ns);
-	ncs_json_add_number_if(object, "busy_ns", ran, cupti->busy_ns);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "status", NCS_JSON(ncs_cupti_status_name(cupti->status)) },
+		{ "gpu", ncs_dump_json_gpu_time(&cupti->total) },
+		{ "unplaced", NCS_JSON_IF(on, cupti->unplaced) },
+		{ "lost", NCS_JSON_IF(on, cupti->lost) },
+		{ "outside_kernels", NCS_JSON_IF(ran, cupti->outside_kernels) },
+		{ "outside_busy_ns", NCS_JSON_IF(ran, cupti->outside_busy_ns) },
+		{ "busy_ns", NCS_JSON_IF(ran, cupti->busy_ns) });
 }
 
 static json_t *outside_of(const struct ncs_rank *rank)
@@ -253,30 +221,30 @@ static json_t *outside_of(const struct ncs_rank *rank)
 static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 {
 	const struct ncs_channel_view *channel = &rank->now.channels[index];
-	json_t *object = json_object();
 	bool is_busy = channel->state != NCS_CHANNEL_IDLE;
 
-	ncs_json_add_signed(object, "channel", channel->channel);
-	ncs_json_add_word(object, "direction", channel->send ? "send" : "recv");
-	ncs_json_add_signed(object, "peer", channel->peer);
-	ncs_json_add_word(object, "state",
-			  ncs_channel_state_name(channel->state));
-	ncs_json_add_time(object, "since_ns", channel->since_ns);
-	ncs_json_add_number(object, "operations_started",
-			    channel->operations_started);
-	ncs_json_add_number(object, "operations_done",
-			    channel->operations_done);
-	ncs_json_add_number(object, "steps_started", channel->steps_started);
-	ncs_json_add_number(object, "steps_done", channel->steps_done);
-	ncs_json_add_number_if(object, "bytes",
-			       ncs_channel_bytes_known(channel),
-			       channel->bytes);
-	ncs_json_add(object, "states_ns", channel_times(rank, channel));
-	ncs_json_add_number_if(object, "step", is_busy, channel->step);
-	ncs_json_add_number_if(object, "nsteps", is_busy && channel->nsteps > 0,
-			       channel->nsteps);
-	ncs_dump_json_cells(object, rank, NCS_VIEW_CHANNEL, index);
-	return object;
+	return ncs_dump_json_cells(
+		NCS_JSON_OBJECT(
+			{ "channel", NCS_JSON(channel->channel) },
+			{ "direction",
+			  NCS_JSON(channel->send ? "send" : "recv") },
+			{ "peer", NCS_JSON(channel->peer) },
+			{ "state",
+			  NCS_JSON(ncs_channel_state_name(channel->state)) },
+			{ "since_ns", ncs_json_time(channel->since_ns) },
+			{ "operations_started",
+			  NCS_JSON(channel->operations_started) },
+			{ "operations_done",
+			  NCS_JSON(channel->operations_done) },
+			{ "steps_started", NCS_JSON(channel->steps_started) },
+			{ "steps_done", NCS_JSON(channel->steps_done) },
+			{ "bytes", NCS_JSON_IF(ncs_channel_bytes_known(channel),
+					       channel->bytes) },
+			{ "states_ns", channel_times(rank, channel) },
+			{ "step", NCS_JSON_IF(is_busy, channel->step) },
+			{ "nsteps", NCS_JSON_IF(is_busy && channel->nsteps > 0,
+						channel->nsteps) }),
+		rank, NCS_VIEW_CHANNEL, index);
 }
 
 NCS_JSON_ARRAY(static json_t *channels_of(const struct ncs_rank *rank),
@@ -287,74 +255,63 @@ NCS_JSON_ARRAY(static json_t *channels_of(const struct ncs_rank *rank),
 static json_t *sampling_of(const struct ncs_rank *rank)
 {
 	const struct ncs_sampling_view *sampling = &rank->now.sampling;
-	json_t *object = json_object();
 
-	ncs_json_add_number(object, "one_in", UINT64_C(1) << sampling->level);
-	ncs_json_add_number(object, "slow_ns", sampling->slow_ns);
-	ncs_json_add_number(object, "operations_kept", sampling->kept);
-	ncs_json_add_number(object, "operations_left_out", sampling->left_out);
-	ncs_json_add_number(object, "operations_slow", sampling->slow);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "one_in", NCS_JSON(UINT64_C(1) << sampling->level) },
+		{ "slow_ns", NCS_JSON(sampling->slow_ns) },
+		{ "operations_kept", NCS_JSON(sampling->kept) },
+		{ "operations_left_out", NCS_JSON(sampling->left_out) },
+		{ "operations_slow", NCS_JSON(sampling->slow) });
 }
 
 static json_t *estimate_of(struct ncs_estimate estimate)
 {
-	json_t *object = json_object();
-
-	ncs_json_add_real(object, "value", estimate.value);
-	ncs_json_add_real(object, "error", estimate.error);
-	return object;
+	return NCS_JSON_OBJECT({ "value", NCS_JSON(estimate.value) },
+			       { "error", NCS_JSON(estimate.error) });
 }
 
 static json_t *quantile_of(struct ncs_quantile quantile)
 {
-	json_t *object = json_object();
-
-	ncs_json_add_real(object, "value", quantile.value);
-	ncs_json_add_real(object, "low", quantile.low);
-	ncs_json_add_real(object, "high", quantile.high);
-	return object;
+	return NCS_JSON_OBJECT({ "value", NCS_JSON(quantile.value) },
+			       { "low", NCS_JSON(quantile.low) },
+			       { "high", NCS_JSON(quantile.high) });
 }
 
 static json_t *step_time_of(const struct ncs_step_estimate *time, bool is_wait)
 {
-	json_t *object = json_object();
-
-	ncs_json_add(object, "total", estimate_of(time->total));
-	ncs_json_add(object, "mean", estimate_of(time->mean));
-	if (is_wait)
-		ncs_json_add(object, "share", estimate_of(time->share));
-	ncs_json_add(object, "p50", quantile_of(time->p50));
-	ncs_json_add(object, "p99", quantile_of(time->p99));
-	return object;
+	return NCS_JSON_OBJECT({ "total", estimate_of(time->total) },
+			       { "mean", estimate_of(time->mean) },
+			       { "share",
+				 is_wait ? estimate_of(time->share) : NULL },
+			       { "p50", quantile_of(time->p50) },
+			       { "p99", quantile_of(time->p99) });
 }
 
 static json_t *steps_of_direction(const struct ncs_rank *rank, bool send,
 				  const struct ncs_steps_view *view)
 {
-	json_t *object = json_object(), *time = json_object();
+	json_t *time = NCS_JSON_OBJECT(
+		{ "duration",
+		  step_time_of(&view->times[NCS_STEP_DURATION], false) });
 
-	ncs_json_add(time, "duration",
-		     step_time_of(&view->times[NCS_STEP_DURATION], false));
 	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
 		enum ncs_channel_state state = ncs_step_state(send, i);
 		bool known = state != NCS_CHANNEL_SEND_PEER_WAIT ||
 			     ncs_rank_peer_wait_known(rank);
 
-		ncs_json_add(time, ncs_channel_state_name(state),
-			     known ? step_time_of(&view->times[i], true) :
-				     json_null());
+		json_object_set_new(time, ncs_channel_state_name(state),
+				    known ? step_time_of(&view->times[i],
+							 true) :
+					    json_null());
 	}
-	ncs_json_add_word(object, "direction", send ? "send" : "recv");
-	ncs_json_add_number(object, "one_in", UINT64_C(1) << view->level);
-	ncs_json_add_number(object, "operations", view->operations);
-	ncs_json_add_number(object, "records", view->records);
-	ncs_json_add_number(object, "records_slow", view->slow);
-	ncs_json_add_number(object, "records_lost",
-			    ncs_steps_lost(rank->steps));
-	ncs_json_add(object, "steps", estimate_of(view->steps));
-	ncs_json_add(object, "time_ns", time);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "direction", NCS_JSON(send ? "send" : "recv") },
+		{ "one_in", NCS_JSON(UINT64_C(1) << view->level) },
+		{ "operations", NCS_JSON(view->operations) },
+		{ "records", NCS_JSON(view->records) },
+		{ "records_slow", NCS_JSON(view->slow) },
+		{ "records_lost", NCS_JSON(ncs_steps_lost(rank->steps)) },
+		{ "steps", estimate_of(view->steps) }, { "time_ns", time });
 }
 
 static json_t *steps_of(const struct ncs_rank *rank)
@@ -366,8 +323,8 @@ static json_t *steps_of(const struct ncs_rank *rank)
 			ncs_steps_view(rank->steps, send);
 
 		if (view)
-			ncs_json_append(steps,
-					steps_of_direction(rank, send, view));
+			json_array_append_new(
+				steps, steps_of_direction(rank, send, view));
 	}
 	return steps;
 }
@@ -381,8 +338,8 @@ static json_t *events_of(const struct ncs_rank *rank)
 
 	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
 		if (snapshot->events[i] > 0)
-			ncs_json_add_number(events, ncs_event_name(i),
-					    snapshot->events[i]);
+			json_object_set_new(events, ncs_event_name(i),
+					    NCS_JSON(snapshot->events[i]));
 	return events;
 }
 
@@ -391,22 +348,22 @@ static json_t *events_of(const struct ncs_rank *rank)
 static json_t *lateness_figures(const struct ncs_lateness *lateness)
 {
 	bool known = lateness->operations > 0;
-	json_t *object = json_object();
 
-	ncs_json_add_number(object, "operations", lateness->operations);
-	ncs_json_add_number(object, "last", lateness->last);
-	ncs_json_add_number(object, "queued", lateness->queued);
-	ncs_json_add_number_if(object, "median_ns", known, lateness->median_ns);
-	ncs_json_add_number_if(object, "p99_ns", known, lateness->p99_ns);
-	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,
-			       lateness->exclusive_ns);
-	ncs_json_add_number_if(object, "error_ns", known, lateness->error_ns);
-	ncs_json_add_word_if(object, "cause", lateness->last > 0,
-			     ncs_late_cause_name(ncs_lateness_cause(lateness)));
-	ncs_json_add(object, "causes_ns",
-		     ncs_json_counts(ncs_late_cause_name, lateness->cause_ns, 0,
-				     NCS_LATE_CAUSE_COUNT));
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "operations", NCS_JSON(lateness->operations) },
+		{ "last", NCS_JSON(lateness->last) },
+		{ "queued", NCS_JSON(lateness->queued) },
+		{ "median_ns", NCS_JSON_IF(known, lateness->median_ns) },
+		{ "p99_ns", NCS_JSON_IF(known, lateness->p99_ns) },
+		{ "exclusive_ns",
+		  NCS_JSON_IF(lateness->last > 0, lateness->exclusive_ns) },
+		{ "error_ns", NCS_JSON_IF(known, lateness->error_ns) },
+		{ "cause", NCS_JSON_IF(lateness->last > 0,
+				       ncs_late_cause_name(
+					       ncs_lateness_cause(lateness))) },
+		{ "causes_ns",
+		  ncs_json_counts(ncs_late_cause_name, lateness->cause_ns, 0,
+				  NCS_LATE_CAUSE_COUNT) });
 }
 
 static json_t *lateness_of_functions(const struct ncs_rank *rank)
@@ -417,67 +374,58 @@ static json_t *lateness_of_functions(const struct ncs_rank *rank)
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		ncs_rank_function_lateness(rank, i, &lateness);
 		if (lateness.operations > 0)
-			ncs_json_add(functions, ncs_function_name(i),
-				     lateness_figures(&lateness));
+			json_object_set_new(functions, ncs_function_name(i),
+					    lateness_figures(&lateness));
 	}
 	return functions;
 }
 
-/* Adds a cost, or why it is not known. */
-static void add_cost(json_t *object, const struct ncs_cost_of_rank *cost)
+/* Returns a share that a rank costs; null if it is not known. */
+static json_t *share_of(const struct ncs_cost_of_rank *cost, double share)
 {
-	bool is_known = cost->unknown == NCS_COST_KNOWN;
-
-	ncs_json_add_real(object, "cost_share",
-			  is_known ? fmax(cost->share, 0) : -1);
-	ncs_json_add_real(object, "cost_share_least",
-			  is_known ? fmax(cost->least, 0) : -1);
-	ncs_json_add_real(object, "cost_share_most",
-			  is_known ? fmax(cost->most, 0) : -1);
-	ncs_json_add(object, "cost_unknown",
-		     is_known ?
-			     json_null() :
-			     json_string(ncs_cost_unknown_name(cost->unknown)));
+	return NCS_JSON_IF(cost->unknown == NCS_COST_KNOWN, fmax(share, 0));
 }
 
 static json_t *lateness_of(const struct ncs_rank *rank)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
-	json_t *object;
+	const struct ncs_cost_of_rank *cost;
 
 	if (!view)
 		return json_null();
-	object = json_object();
-	ncs_json_add(object, "recent", lateness_figures(&view->recent));
-	ncs_json_add(object, "functions", lateness_of_functions(rank));
-	ncs_json_add(object, "all", lateness_figures(&view->all));
-	ncs_json_add(object, "told_by",
-		     ncs_json_counts(ncs_moment_name, view->by_moment,
-				     NCS_MOMENT_PROXY, NCS_MOMENT_DATA + 1));
-	add_cost(object, &view->cost);
-	ncs_json_add_bool(object, "straggler", view->is_straggler);
-	ncs_json_add_number(object, "operations_seen", view->count.seen);
-	ncs_json_add_number(object, "operations_compared",
-			    view->count.compared);
-	ncs_json_add_number(object, "operations_unknown", view->count.unknown);
-	ncs_json_add_number(object, "records_lost", view->count.records_lost);
-	return object;
+	cost = &view->cost;
+	return NCS_JSON_OBJECT(
+		{ "recent", lateness_figures(&view->recent) },
+		{ "functions", lateness_of_functions(rank) },
+		{ "all", lateness_figures(&view->all) },
+		{ "told_by",
+		  ncs_json_counts(ncs_moment_name, view->by_moment,
+				  NCS_MOMENT_PROXY, NCS_MOMENT_DATA + 1) },
+		{ "cost_share", share_of(cost, cost->share) },
+		{ "cost_share_least", share_of(cost, cost->least) },
+		{ "cost_share_most", share_of(cost, cost->most) },
+		{ "cost_unknown",
+		  NCS_JSON_IF(cost->unknown != NCS_COST_KNOWN,
+			      ncs_cost_unknown_name(cost->unknown)) },
+		{ "straggler", NCS_JSON(view->is_straggler) },
+		{ "operations_seen", NCS_JSON(view->count.seen) },
+		{ "operations_compared", NCS_JSON(view->count.compared) },
+		{ "operations_unknown", NCS_JSON(view->count.unknown) },
+		{ "records_lost", NCS_JSON(view->count.records_lost) });
 }
 
 static json_t *late_now_of(const struct ncs_rank *rank)
 {
 	struct ncs_late_now now;
-	json_t *object;
 
 	ncs_rank_late_now(rank, &now);
 	if (now.late_ns == 0)
 		return json_null();
-	object = json_object();
-	ncs_json_add_word(object, "function", ncs_function_name(now.function));
-	ncs_json_add_number(object, "sequence_number", now.number);
-	ncs_json_add_number(object, "late_ns", now.late_ns);
-	ncs_json_add_number(object, "ranks_waiting", now.waiting);
-	return object;
+	return NCS_JSON_OBJECT({ "function",
+				 NCS_JSON(ncs_function_name(now.function)) },
+			       { "sequence_number", NCS_JSON(now.number) },
+			       { "late_ns", NCS_JSON(now.late_ns) },
+			       { "ranks_waiting", NCS_JSON(now.waiting) });
 }
 
 /* --- The job ------------------------------------------------------------- */
@@ -489,13 +437,14 @@ static json_t *job_of(const struct ncs_rank *rank)
 
 /* --- The rank ------------------------------------------------------------ */
 
-void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank)
+json_t *ncs_dump_json_identity(const struct ncs_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->now.identity;
 
-	ncs_json_add_number(object, "pid", rank->process.pid);
-	ncs_json_add_signed_if(object, "rank", identity->known & NCS_KNOWN_RANK,
-			       identity->rank);
+	return NCS_JSON_OBJECT({ "pid", NCS_JSON(rank->process.pid) },
+			       { "rank",
+				 NCS_JSON_IF(identity->known & NCS_KNOWN_RANK,
+					     identity->rank) });
 }
 
 /* Returns what the oldest wait of a rank has lasted; null if it waits for
@@ -504,9 +453,8 @@ static json_t *oldest_wait_of(const struct ncs_rank *rank)
 {
 	struct ncs_oldest oldest = ncs_rank_oldest(rank);
 
-	return oldest.since_ns != 0 && ncs_rank_end_is_known(rank) ?
-		       json_integer((json_int_t)oldest.duration_ns) :
-		       json_null();
+	return NCS_JSON_IF(oldest.since_ns != 0 && ncs_rank_end_is_known(rank),
+			   oldest.duration_ns);
 }
 
 static json_t *lost_of(const struct ncs_rank *rank)
@@ -551,24 +499,25 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	const struct ncs_identity *identity = &now->identity;
-	json_t *object = json_object();
+	json_t *object = NCS_JSON_ADD(
+		ncs_dump_json_identity(rank),
+		{ "host_pid", NCS_JSON(ncs_rank_pid(rank)) },
+		{ "host", ncs_json_name(rank->process.host) },
+		{ "gpu_pci_id", ncs_json_name(identity->known & NCS_KNOWN_GPU ?
+						      identity->gpu :
+						      NULL) },
+		{ "state", NCS_JSON(ncs_liveness_name(now->liveness)) },
+		{ "past", NCS_JSON(rank->is_past) },
+		{ "api_version", NCS_JSON(rank->api_version) },
+		{ "nccl_version", version_of(identity) },
+		{ "communicator", ncs_json_comm(identity) });
 
-	ncs_dump_json_identify(object, rank);
-	ncs_json_add_number(object, "host_pid", ncs_rank_pid(rank));
-	ncs_json_add_text_if(object, "host", true, rank->process.host);
-	ncs_json_add_text_if(object, "gpu_pci_id",
-			     identity->known & NCS_KNOWN_GPU, identity->gpu);
-	ncs_json_add_word(object, "state", ncs_liveness_name(now->liveness));
-	ncs_json_add_bool(object, "past", rank->is_past);
-	ncs_json_add_number(object, "api_version", rank->api_version);
-	ncs_json_add(object, "nccl_version", version_of(identity));
-	ncs_json_add(object, "communicator", ncs_json_comm(identity));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].views & views)
-			ncs_json_add(object, parts[i].key, parts[i].make(rank));
+			json_object_set_new(object, parts[i].key,
+					    parts[i].make(rank));
 	if (views & VIEW(RANK))
 		ncs_dump_json_cells(object, rank, NCS_VIEW_RANK, 0);
-	ncs_json_add_bool(object, "torn", now->torn);
-	return object;
+	return NCS_JSON_ADD(object, { "torn", NCS_JSON(now->torn) });
 }
 #undef VIEW

@@ -507,65 +507,57 @@ void ncs_job_stacks_text(FILE *file, const struct ncs_job_stacks *job,
 static json_t *process_of(const struct member *member,
 			  const struct ncs_stack *stack)
 {
-	json_t *object = json_object();
-
-	ncs_json_add_signed_if(object, "rank", member->number >= 0,
-			       member->number);
-	ncs_json_add_number(object, "pid", stack->pid);
-	ncs_json_add_text(object, "host", member->rank->process.host);
-	ncs_json_add_bool(object, "culprit", member->is_culprit);
-	ncs_json_add_text_if(object, "tool", true, stack->tool);
-	ncs_json_add_text_if(object, "why", true, stack->why);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "rank", NCS_JSON_IF(member->number >= 0, member->number) },
+		{ "pid", NCS_JSON(stack->pid) },
+		{ "host", NCS_JSON(member->rank->process.host) },
+		{ "culprit", NCS_JSON(member->is_culprit) },
+		{ "tool", ncs_json_name(stack->tool) },
+		{ "why", ncs_json_name(stack->why) });
 }
 
 static json_t *frame_of(const struct ncs_stack_frame *frame)
 {
-	json_t *object = json_object();
-
-	ncs_json_add_text(object, "function", frame->function);
-	ncs_json_add_text_if(object, "file", true, frame->file);
-	ncs_json_add_number_if(object, "line", frame->line > 0, frame->line);
-	return object;
+	return NCS_JSON_OBJECT({ "function", NCS_JSON(frame->function) },
+			       { "file", ncs_json_name(frame->file) },
+			       { "line",
+				 NCS_JSON_IF(frame->line > 0, frame->line) });
 }
+
+NCS_JSON_ARRAY(static json_t *numbers_of(const struct ncs_stack_leaf *leaves,
+					 size_t count),
+	       count, NCS_JSON(leaves[i].number))
+
+NCS_JSON_ARRAY(static json_t *frames_of(const struct ncs_stack_frame *frames,
+					size_t count),
+	       count, frame_of(&frames[i]))
 
 static json_t *branch_of(const struct ncs_stack_leaf *leaves,
 			 const struct ncs_stack_branch *branch)
 {
-	json_t *object = json_object(), *processes = json_array();
-	json_t *frames = json_array();
-
-	for (size_t i = 0; i < branch->count; i++)
-		ncs_json_append(processes,
-				json_integer((json_int_t)leaves[i].number));
-	for (size_t i = branch->from; i < branch->end; i++)
-		ncs_json_append(frames, frame_of(&leaves->stack->frames[i]));
-	ncs_json_add_number(object, "level", branch->level);
-	ncs_json_add(object, "processes", processes);
-	ncs_json_add_bool(object, "leaves_the_others", branch->is_apart);
-	ncs_json_add(object, "frames", frames);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "level", NCS_JSON(branch->level) },
+		{ "processes", numbers_of(leaves, branch->count) },
+		{ "leaves_the_others", NCS_JSON(branch->is_apart) },
+		{ "frames", frames_of(&leaves->stack->frames[branch->from],
+				      branch->end - branch->from) });
 }
+
+NCS_JSON_ARRAY(static json_t *processes_of(const struct ncs_job_stacks *job),
+	       job->count, process_of(&job->members[i], &job->stacks[i]))
+
+NCS_JSON_ARRAY(static json_t *branches_of(const struct ncs_job_stacks *job),
+	       job->branch_count,
+	       branch_of(job->leaves + job->branches[i].first,
+			 &job->branches[i]))
 
 json_t *ncs_job_stacks_json(const struct ncs_job_stacks *job)
 {
-	json_t *object, *processes, *branches;
-
 	if (!job)
 		return json_null();
-	object = json_object();
-	processes = json_array();
-	branches = json_array();
-	for (size_t i = 0; i < job->count; i++)
-		ncs_json_append(processes,
-				process_of(&job->members[i], &job->stacks[i]));
-	for (size_t i = 0; i < job->branch_count; i++)
-		ncs_json_append(branches,
-				branch_of(job->leaves + job->branches[i].first,
-					  &job->branches[i]));
-	ncs_json_add_bool(object, "late", job->is_late);
-	ncs_json_add_number_if(object, "age_ns", job->age_ns > 0, job->age_ns);
-	ncs_json_add(object, "processes", processes);
-	ncs_json_add(object, "branches", branches);
-	return object;
+	return NCS_JSON_OBJECT({ "late", NCS_JSON(job->is_late) },
+			       { "age_ns",
+				 NCS_JSON_IF(job->age_ns > 0, job->age_ns) },
+			       { "processes", processes_of(job) },
+			       { "branches", branches_of(job) });
 }

@@ -29,15 +29,14 @@ static json_t *line_of(const struct ncs_job_summary *job, const char *event)
 	char host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	ncs_json_add_word(line, "event", event);
-	ncs_json_add_text(line, "job", job->name);
-	ncs_json_add_number(line, "begun_s", (uint64_t)job->begun);
-	ncs_json_add_number(line, "restarts", job->restarts);
-	ncs_json_add_text(line, "node", host);
-	ncs_json_add_number(line, "uid", job->owner);
-	ncs_json_add_text_if(line, "user", user != NULL,
-			     user ? user->pw_name : "");
-	ncs_json_add_text(line, "folder", job->folder);
+	NCS_JSON_ADD(line, { "event", NCS_JSON(event) },
+		     { "job", NCS_JSON(job->name) },
+		     { "begun_s", NCS_JSON((uint64_t)job->begun) },
+		     { "restarts", NCS_JSON(job->restarts) },
+		     { "node", NCS_JSON(host) },
+		     { "uid", NCS_JSON(job->owner) },
+		     { "user", ncs_json_name(user ? user->pw_name : NULL) },
+		     { "folder", NCS_JSON(job->folder) });
 	return line;
 }
 
@@ -191,10 +190,10 @@ static void add_findings(json_t *line, const json_t *document)
 				     sizeof(names) / sizeof(*names));
 			root = json_object_get(finding, "root");
 			copy_members(object, root, &names[2], 1);
-			ncs_json_append(findings, object);
+			json_array_append_new(findings, object);
 		}
 	add_worst(line, findings);
-	ncs_json_add(line, "findings", findings);
+	json_object_set_new(line, "findings", findings);
 }
 
 /* Adds how fast each communicator was, how late its ranks were, and how many records were
@@ -215,9 +214,9 @@ static void add_communicators(json_t *line, const json_t *dump)
 		object = json_object();
 		copy_members(object, communicator, names,
 			     sizeof(names) / sizeof(*names));
-		ncs_json_append(communicators, object);
+		json_array_append_new(communicators, object);
 	}
-	ncs_json_add(line, "communicators", communicators);
+	json_object_set_new(line, "communicators", communicators);
 }
 
 int ncs_job_summary_end(const struct ncs_archive *archive,
@@ -231,15 +230,18 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 	json_t *dump = document_of("--dump=json", archive, job);
 
 	report(archive, job);
-	ncs_json_add_number_if(line, "ended_s", job->ended > 0,
-			       (uint64_t)job->ended);
-	ncs_json_add_number_if(line, "lasted_s", job->ended >= job->begun,
-			       (uint64_t)(job->ended - job->begun));
-	ncs_json_add_bool(line, "end_is_unseen", job->end_is_unseen);
-	/* A watch that was started after the job's end has not seen them. */
-	ncs_json_add_number_if(line, "processes", job->processes > 0,
-			       job->processes);
-	ncs_json_add_number_if(line, "ranks", job->ranks > 0, job->ranks);
+	NCS_JSON_ADD(line,
+		     { "ended_s",
+		       NCS_JSON_IF(job->ended > 0, (uint64_t)job->ended) },
+		     { "lasted_s",
+		       NCS_JSON_IF(job->ended >= job->begun,
+				   (uint64_t)(job->ended - job->begun)) },
+		     { "end_is_unseen", NCS_JSON(job->end_is_unseen) },
+		     /* A watch that was started after the job's end has not
+		      * seen them. */
+		     { "processes",
+		       NCS_JSON_IF(job->processes > 0, job->processes) },
+		     { "ranks", NCS_JSON_IF(job->ranks > 0, job->ranks) });
 	copy_members(line, document, names, sizeof(names) / sizeof(*names));
 	/* A verdict begins with its severity. */
 	verdict = json_string_value(json_object_get(line, "verdict_line"));

@@ -143,14 +143,15 @@ static void print_text(FILE *file, json_t *const *sorted, size_t count,
 		print_job(file, sorted[i], ascii);
 }
 
+NCS_JSON_ARRAY(static json_t *list_of(json_t *const *sorted, size_t count),
+	       count, json_incref(sorted[i]))
+
 static void print_json(FILE *file, json_t *const *sorted, size_t count)
 {
-	json_t *document = ncs_json_document(), *list = json_array();
+	json_t *document = ncs_json_document();
 
-	ncs_json_add_number(document, "schema", NCS_JSON_SCHEMA);
-	for (size_t i = 0; i < count; i++)
-		ncs_json_append(list, json_incref(sorted[i]));
-	ncs_json_add(document, "jobs", list);
+	NCS_JSON_ADD(document, { "schema", NCS_JSON(NCS_JSON_SCHEMA) },
+		     { "jobs", list_of(sorted, count) });
 	ncs_json_print(file, document, JSON_COMPACT);
 }
 

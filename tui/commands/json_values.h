@@ -32,37 +32,45 @@ json_t *ncs_json_stamped(const struct ncs_stamp *stamp);
  * json_dumpf(). The caller checks for write errors (ferror()). */
 void ncs_json_print(FILE *file, json_t *document, size_t flags);
 
-/* Add a value to an object or an array, and take ownership of the value. */
-void ncs_json_add(json_t *object, const char *key, json_t *value);
-void ncs_json_append(json_t *array, json_t *value);
+/* A member of an object. */
+struct ncs_json_member {
+	const char *key; /* NULL ends a list of members */
+	json_t *value;   /* NULL: the object does not have it */
+};
 
-/* Add an unsigned number, at most INT64_MAX. ncs_json_add_number_if() adds null
- * unless the number is known; the third function adds a time in ns, null if it
- * is 0. */
-void ncs_json_add_number(json_t *object, const char *key, uint64_t value);
-void ncs_json_add_number_if(json_t *object, const char *key, bool known,
-			    uint64_t value);
-void ncs_json_add_time(json_t *object, const char *key, uint64_t value_ns);
+/* Adds members to an object, which then owns their values. Returns it. */
+json_t *ncs_json_add(json_t *object, const struct ncs_json_member *members);
+#define NCS_JSON_ADD(object, ...) \
+	ncs_json_add(object, (const struct ncs_json_member[]){ \
+				     __VA_ARGS__, { NULL, NULL } })
+/* Returns a new object: NCS_JSON_OBJECT({ "pid", NCS_JSON(pid) }, ...). */
+#define NCS_JSON_OBJECT(...) NCS_JSON_ADD(json_object(), __VA_ARGS__)
 
-/* Add a signed number. ncs_json_add_signed_if() adds null unless the number is
- * known. */
-void ncs_json_add_signed(json_t *object, const char *key, int64_t value);
-void ncs_json_add_signed_if(json_t *object, const char *key, bool known,
-			    int64_t value);
+/* Returns a new value by the type of its argument: a number, a string or a bool;
+ * a comparison is an int, for json_boolean(). NCS_JSON_IF() returns null, and does
+ * not evaluate the value, unless it is known. */
+#define NCS_JSON(value) \
+	_Generic((value), \
+		char *: ncs_json_of_text, \
+		const char *: ncs_json_of_text, \
+		double: ncs_json_of_real, \
+		bool: ncs_json_of_boolean, \
+		short: json_integer, \
+		int: json_integer, \
+		long: json_integer, \
+		long long: json_integer, \
+		default: ncs_json_of_number)(value)
+#define NCS_JSON_IF(known, value) ((known) ? NCS_JSON(value) : json_null())
 
-/* Adds a bandwidth, a rate or an estimate; null if it is negative. */
-void ncs_json_add_real(json_t *object, const char *key, double value);
-void ncs_json_add_bool(json_t *object, const char *key, bool value);
-
-/* Add a word of ncclstat's own tables; null if `word` is NULL, or not known. */
-void ncs_json_add_word(json_t *object, const char *key, const char *word);
-void ncs_json_add_word_if(json_t *object, const char *key, bool known,
-			  const char *word);
-/* Add a string from outside, cleaned. ncs_json_add_text_if() adds null unless
- * the string is known and not empty. */
-void ncs_json_add_text(json_t *object, const char *key, const char *raw);
-void ncs_json_add_text_if(json_t *object, const char *key, bool known,
-			  const char *raw);
+/* Return a new value: an unsigned number, at most INT64_MAX; a time in ns, null
+ * for 0; a bandwidth, a rate or an estimate, null if it is negative; a string,
+ * cleaned, null for NULL, the last one also for "". */
+json_t *ncs_json_of_number(uint64_t value);
+json_t *ncs_json_time(uint64_t value_ns);
+json_t *ncs_json_of_real(double value);
+json_t *ncs_json_of_boolean(bool value);
+json_t *ncs_json_of_text(const char *raw);
+json_t *ncs_json_name(const char *raw);
 
 /* Returns a new object with the numbers values[first] up to values[end - 1], by
  * their names. */
@@ -81,12 +89,9 @@ json_t *ncs_json_bits(const char *(*name)(unsigned index), unsigned count,
 		json_t *array = json_array(); \
 \
 		for (size_t i = 0; i < (count); i++) \
-			ncs_json_append(array, item); \
+			json_array_append_new(array, item); \
 		return array; \
 	}
-
-/* Returns a new string with the cleaned text of `raw`. */
-json_t *ncs_json_clean(const char *raw);
 
 /* Returns a new object that describes a communicator. */
 json_t *ncs_json_comm(const struct ncs_identity *identity);
@@ -108,8 +113,8 @@ json_t *ncs_json_nodes(const struct ncs_model *model);
 /* Adds the verdict on the job: the severity of the worst finding, null if there
  * are no ranks or some could not be read, or nodes not be seen, since "well" would be a claim
  * without evidence; and the line that every screen shows. */
-void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
-			  const struct ncs_diagnosis *diagnosis);
+json_t *ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
+			     const struct ncs_diagnosis *diagnosis);
 
 /* Returns a new array of the episodes of a recording; null for NULL, if it was not
  * searched. */

@@ -18,13 +18,12 @@
 static json_t *begin(const struct ncs_replay *replay, const char *directory)
 {
 	struct ncs_stamp stamp = ncs_dump_stamp(replay);
-	json_t *list = ncs_json_stamped(&stamp);
 
-	ncs_json_add_text_if(list, "directory", directory != NULL, directory);
-	ncs_json_add(list, "segments", json_array());
-	ncs_json_add(list, "files", json_array());
-	ncs_json_add(list, "ranks", json_array());
-	return list;
+	return NCS_JSON_ADD(ncs_json_stamped(&stamp),
+			    { "directory", ncs_json_name(directory) },
+			    { "segments", json_array() },
+			    { "files", json_array() },
+			    { "ranks", json_array() });
 }
 
 json_t *ncs_list_json_begin(const char *directory)
@@ -32,12 +31,9 @@ json_t *ncs_list_json_begin(const char *directory)
 	return begin(NULL, directory);
 }
 
-static void add_identity(json_t *object, const struct ncs_identity *identity)
+static json_t *number_of(const struct ncs_identity *identity)
 {
-	ncs_json_add_signed_if(object, "rank",
-			       identity->known & NCS_KNOWN_RANK,
-			       identity->rank);
-	ncs_json_add(object, "communicator", ncs_json_comm(identity));
+	return NCS_JSON_IF(identity->known & NCS_KNOWN_RANK, identity->rank);
 }
 
 static uint64_t host_pid_of(const struct ncs_sample *sample)
@@ -51,25 +47,30 @@ void ncs_list_json_add(json_t *list, const struct ncs_sample *sample)
 {
 	static const struct ncs_identity unknown = { 0 };
 	bool is_readable = sample->attach == NCS_ATTACHED;
-	json_t *segment = json_object();
+	const struct ncs_identity *identity =
+		is_readable ? &sample->snapshot->identity : &unknown;
 
-	ncs_json_add_text(segment, "path", sample->id);
-	ncs_json_add_text_if(segment, "reason", !is_readable, sample->why);
-	ncs_json_add_number_if(segment, "pid", is_readable,
-			       is_readable ? sample->header->pid : 0);
-	ncs_json_add_number_if(segment, "host_pid", is_readable,
-			       is_readable ? host_pid_of(sample) : 0);
-	ncs_json_add_text_if(segment, "host", is_readable,
-			     is_readable ? sample->header->host : NULL);
-	add_identity(segment,
-		     is_readable ? &sample->snapshot->identity : &unknown);
-	ncs_json_add_word(
-		segment, "state",
-		is_readable ? ncs_liveness_name(sample->snapshot->liveness) :
-			      NULL);
-	ncs_json_add(segment, "job",
-		     ncs_json_job(is_readable ? sample->labels : NULL));
-	ncs_json_append(json_object_get(list, "segments"), segment);
+	json_array_append_new(
+		json_object_get(list, "segments"),
+		NCS_JSON_OBJECT(
+			{ "path", NCS_JSON(sample->id) },
+			{ "reason",
+			  ncs_json_name(is_readable ? NULL : sample->why) },
+			{ "pid",
+			  NCS_JSON_IF(is_readable, sample->header->pid) },
+			{ "host_pid",
+			  NCS_JSON_IF(is_readable, host_pid_of(sample)) },
+			{ "host",
+			  ncs_json_name(is_readable ? sample->header->host :
+						      NULL) },
+			{ "rank", number_of(identity) },
+			{ "communicator", ncs_json_comm(identity) },
+			{ "state",
+			  NCS_JSON_IF(is_readable,
+				      ncs_liveness_name(
+					      sample->snapshot->liveness)) },
+			{ "job",
+			  ncs_json_job(is_readable ? sample->labels : NULL) }));
 }
 
 void ncs_list_json_print(FILE *file, json_t *list)
@@ -82,55 +83,51 @@ void ncs_list_json_print(FILE *file, json_t *list)
 static json_t *file_of(const struct ncs_replay *replay, size_t index)
 {
 	struct ncs_recorded_file_facts facts;
-	json_t *object = json_object();
 	char run[17];
 
 	ncs_recording_file(replay->recording, index, &facts);
 	snprintf(run, sizeof(run), "%016" PRIx64, facts.run);
-	ncs_json_add_text(object, "path", facts.path);
-	ncs_json_add_text(
-		object, "host",
-		ncs_recording_host(replay->recording, facts.host)->name);
-	ncs_json_add_number(object, "number", facts.number);
-	ncs_json_add_text_if(object, "run", facts.run != 0, run);
-	ncs_json_add_number(object, "begun_realtime_ns",
-			    ncs_replay_realtime_ns(replay, facts.begun_ns));
-	ncs_json_add_number(object, "bytes", facts.bytes);
-	ncs_json_add_number(object, "records", facts.records);
-	ncs_json_add_number(object, "damaged_chunks", facts.damaged_chunks);
-	ncs_json_add_number(object, "skipped_bytes", facts.skipped_bytes);
-	ncs_json_add_bool(object, "cut", facts.is_cut);
-	return object;
+	return NCS_JSON_OBJECT(
+		{ "path", NCS_JSON(facts.path) },
+		{ "host",
+		  NCS_JSON(ncs_recording_host(replay->recording, facts.host)
+				   ->name) },
+		{ "number", NCS_JSON(facts.number) },
+		{ "run", NCS_JSON_IF(facts.run != 0, run) },
+		{ "begun_realtime_ns",
+		  NCS_JSON(ncs_replay_realtime_ns(replay, facts.begun_ns)) },
+		{ "bytes", NCS_JSON(facts.bytes) },
+		{ "records", NCS_JSON(facts.records) },
+		{ "damaged_chunks", NCS_JSON(facts.damaged_chunks) },
+		{ "skipped_bytes", NCS_JSON(facts.skipped_bytes) },
+		{ "cut", NCS_JSON(facts.is_cut) });
 }
 
 /* Records that were in the rings when the recording began are from before its
  * beginning: times may be negative. */
-static void add_time(json_t *object, const char *name,
-		     const struct ncs_replay *replay, uint64_t time_ns)
+static json_t *time_of(const struct ncs_replay *replay, uint64_t time_ns)
 {
-	ncs_json_add_signed(object, name,
-			    (int64_t)(time_ns - replay->all.from_ns));
+	return json_integer((json_int_t)(time_ns - replay->all.from_ns));
 }
 
 static json_t *rank_of(struct ncs_replay *replay, size_t index)
 {
 	const struct ncs_recorded_rank *rank =
 		ncs_recording_rank(replay->recording, index);
-	json_t *object = json_object();
+	const struct ncs_recorded_host *host =
+		ncs_recording_host(replay->recording, rank->host);
 	struct ncs_identity identity;
 
 	ncs_list_identify(replay, index, &identity);
-	ncs_json_add_text(object, "path", rank->id);
-	ncs_json_add_number(object, "pid", rank->header->pid);
-	ncs_json_add_text(object, "host",
-			  ncs_recording_host(replay->recording, rank->host)
-				  ->name);
-	add_identity(object, &identity);
-	add_time(object, "from_ns", replay, rank->from_ns);
-	add_time(object, "until_ns", replay, rank->until_ns);
-	ncs_json_add_number(object, "records", rank->records);
-	ncs_json_add_number(object, "records_lost", rank->lost);
-	return object;
+	return NCS_JSON_OBJECT({ "path", NCS_JSON(rank->id) },
+			       { "pid", NCS_JSON(rank->header->pid) },
+			       { "host", NCS_JSON(host->name) },
+			       { "rank", number_of(&identity) },
+			       { "communicator", ncs_json_comm(&identity) },
+			       { "from_ns", time_of(replay, rank->from_ns) },
+			       { "until_ns", time_of(replay, rank->until_ns) },
+			       { "records", NCS_JSON(rank->records) },
+			       { "records_lost", NCS_JSON(rank->lost) });
 }
 
 int ncs_list_json_recording_run(struct ncs_replay *replay)
@@ -146,11 +143,11 @@ int ncs_list_json_recording_run(struct ncs_replay *replay)
 	files = ncs_recording_facts(replay->recording)->files;
 	list = begin(replay, NULL);
 	for (size_t i = 0; i < files; i++)
-		ncs_json_append(json_object_get(list, "files"),
-				file_of(replay, i));
+		json_array_append_new(json_object_get(list, "files"),
+				      file_of(replay, i));
 	for (size_t i = 0; i < ncs_recording_rank_count(replay->recording); i++)
-		ncs_json_append(json_object_get(list, "ranks"),
-				rank_of(replay, i));
+		json_array_append_new(json_object_get(list, "ranks"),
+				      rank_of(replay, i));
 	ncs_list_json_print(output.file, list);
 	ncs_output_release(&output, &status);
 	return status;
