@@ -59,6 +59,7 @@ enum recording_start {
 	/* Like AT_END, even if samples at intervals are requested. */
 	AT_END_ONLY,
 	AT_START,
+	AT_START_WITH_ALL, /* shows all ranks at any time */
 	/* AT_START if the recording is played, otherwise AT_END. */
 	AT_START_ON_TERMINAL,
 };
@@ -67,109 +68,42 @@ enum recording_start {
  * accepts. */
 static const struct mode_command {
 	ncs_command_run *run; /* NULL for the live view */
-	bool has_no_source;   /* reads neither segments nor recordings */
-	bool uses_aliases;
+	enum {
+		HERE,    /* reads the segments of this machine, or recordings */
+		ALIASES, /* and names communicators as the user does */
+		ITS_OWN, /* opens what it reads by itself */
+	} source;
 	enum recording_start start;
-	bool keeps_ended; /* shows all ranks at any time of a recording */
-	int unreadable;   /* exit status if a recording cannot be read */
 } commands[] = {
-	[NCS_MODE_LIVE] = {
-		.start = AT_END, /* never has a recording */
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_DUMP] = {
-		.run = ncs_dump_run,
-		.uses_aliases = true,
-		.start = AT_END,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_DIAGNOSE] = {
-		.run = ncs_diagnose_run,
-		.uses_aliases = true,
-		.start = AT_END_ONLY,
-		.unreadable = NCS_EXIT_NO_VERDICT,
-	},
-	[NCS_MODE_WATCH] = {
-		.run = ncs_watch_run,
-		.uses_aliases = true,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_TEXTFILE] = {
-		.run = ncs_textfile_run,
-	},
-	[NCS_MODE_LISTEN] = {
-		.run = ncs_listen_run,
-	},
-	[NCS_MODE_RECORD] = {
-		.run = ncs_record_run,
-		.has_no_source = true,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_STREAM] = {
-		.run = ncs_stream_run,
-		.has_no_source = true,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_STACKS_OF] = {
-		.run = ncs_stacks_of_run,
-		.has_no_source = true,
-	},
-	[NCS_MODE_REPLAY] = {
-		.start = AT_START_ON_TERMINAL,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_CRITICAL_PATH] = {
-		.run = ncs_critical_path_run,
-		.start = AT_START,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	/* It opens its recordings one by one. */
-	[NCS_MODE_COMPARE] = {
-		.run = ncs_compare_run,
-		.has_no_source = true,
-	},
-	[NCS_MODE_REPORT] = {
-		.run = ncs_report_run,
-		.uses_aliases = true,
-		.start = AT_END_ONLY,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_EXPORT] = {
-		.run = ncs_export_run,
-		.uses_aliases = true,
-		.start = AT_START,
-		.keeps_ended = true,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_LIST] = {
-		.run = ncs_list_run,
-		.start = AT_START,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_JOBS] = {
-		.run = ncs_jobs_run,
-		.has_no_source = true,
-	},
-	[NCS_MODE_CHECK] = {
-		.run = ncs_check_run,
-	},
-	[NCS_MODE_CLEAN] = {
-		.run = ncs_clean_run,
-		.has_no_source = true,
-	},
-	[NCS_MODE_SET] = {
-		.run = ncs_set_run,
-		.unreadable = NCS_EXIT_NOTHING,
-	},
-	[NCS_MODE_HELP] = {
-		.run = run_help,
-		.has_no_source = true,
-	},
-	[NCS_MODE_VERSION] = {
-		.run = run_version,
-		.has_no_source = true,
-	},
+	[NCS_MODE_LIVE] = { NULL, HERE, AT_END }, /* never has a recording */
+	[NCS_MODE_DUMP] = { ncs_dump_run, ALIASES, AT_END },
+	[NCS_MODE_DIAGNOSE] = { ncs_diagnose_run, ALIASES, AT_END_ONLY },
+	[NCS_MODE_WATCH] = { ncs_watch_run, ALIASES },
+	[NCS_MODE_TEXTFILE] = { ncs_textfile_run, HERE },
+	[NCS_MODE_LISTEN] = { ncs_listen_run, HERE },
+	[NCS_MODE_RECORD] = { ncs_record_run, ITS_OWN },
+	[NCS_MODE_STREAM] = { ncs_stream_run, ITS_OWN },
+	[NCS_MODE_STACKS_OF] = { ncs_stacks_of_run, ITS_OWN },
+	[NCS_MODE_REPLAY] = { NULL, HERE, AT_START_ON_TERMINAL },
+	[NCS_MODE_CRITICAL_PATH] = { ncs_critical_path_run, HERE, AT_START },
+	[NCS_MODE_COMPARE] = { ncs_compare_run, ITS_OWN },
+	[NCS_MODE_REPORT] = { ncs_report_run, ALIASES, AT_END_ONLY },
+	[NCS_MODE_EXPORT] = { ncs_export_run, ALIASES, AT_START_WITH_ALL },
+	[NCS_MODE_LIST] = { ncs_list_run, HERE, AT_START },
+	[NCS_MODE_JOBS] = { ncs_jobs_run, ITS_OWN },
+	[NCS_MODE_CHECK] = { ncs_check_run, HERE },
+	[NCS_MODE_CLEAN] = { ncs_clean_run, ITS_OWN },
+	[NCS_MODE_SET] = { ncs_set_run, HERE },
+	[NCS_MODE_HELP] = { run_help, ITS_OWN },
+	[NCS_MODE_VERSION] = { run_version, ITS_OWN },
 };
+
+/* Returns the exit status if there is nothing to read. */
+static int unreadable(const struct ncs_options *options)
+{
+	return options->mode == NCS_MODE_DIAGNOSE ? NCS_EXIT_NO_VERDICT :
+						    NCS_EXIT_NOTHING;
+}
 
 /* --- Names of communicators --------------------------------------------- */
 
@@ -225,7 +159,7 @@ static int run_with_source(const struct mode_command *command,
 {
 	ncs_command_run *run = command->run ? command->run : live;
 
-	return command->uses_aliases ?
+	return command->source == ALIASES ?
 		       ncs_commands_run_with_aliases(run, input) :
 		       run(input);
 }
@@ -237,6 +171,7 @@ static bool begins_at_start(const struct mode_command *command,
 
 	switch (command->start) {
 	case AT_START:
+	case AT_START_WITH_ALL:
 		return true;
 	case AT_START_ON_TERMINAL:
 		return has_interval || ncs_commands_have_terminal();
@@ -261,7 +196,7 @@ static struct ncs_replay_part part_of(const struct mode_command *command,
 		.job = options->choice.job,
 		.job_begun_ns = options->job_begun_ns,
 		.job_next_ns = options->job_next_ns,
-		.keeps_ended = command->keeps_ended,
+		.keeps_ended = command->start == AT_START_WITH_ALL,
 	};
 
 	if (part.at.kind != NCS_INSTANT_NONE ||
@@ -294,7 +229,7 @@ static int run_on_recordings(const struct mode_command *command,
 	struct ncs_replay_part part = part_of(command, options);
 	struct ncs_replay replay;
 	char why[4600];
-	int status = command->unreadable;
+	int status = unreadable(options);
 	int error = ncs_replay_open(&replay,
 				    (const char *const *)options->files,
 				    options->file_count, &part, why,
@@ -340,7 +275,7 @@ static int run_on_streams(const struct mode_command *command,
 {
 	struct ncs_command_input input = { .options = options };
 	struct ncs_follow follow;
-	int status = command->unreadable;
+	int status = unreadable(options);
 
 	if (!ncs_follow_open(&follow, options))
 		return status;
@@ -454,8 +389,7 @@ static int run_on_archive(const struct mode_command *command,
 {
 	struct ncs_options of_job = *options;
 	struct ncs_archive_files files;
-	int status = command->unreadable ? command->unreadable :
-					   NCS_EXIT_NOTHING;
+	int status = unreadable(options);
 	int error = ncs_archive_find(&files, options->archive_path,
 				     options->choice.job);
 
@@ -498,8 +432,7 @@ static int run_on_archives(const struct mode_command *command,
 		.archive = options->archive_named,
 		.failed = say_not_fetched,
 	};
-	int status = command->unreadable ? command->unreadable :
-					   NCS_EXIT_NOTHING;
+	int status = unreadable(options);
 	bool any = ncs_hosts_find(options, &hosts);
 	int error = any ? ncs_fetch_begin(&fetch) : 0;
 
@@ -535,7 +468,7 @@ int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 
 	if (options->mode == NCS_MODE_REPORT && options->file_count == 0)
 		return run_on_recorded(command, options);
-	if (command->has_no_source)
+	if (command->source == ITS_OWN)
 		return command->run(
 			&(struct ncs_command_input){ .options = options });
 	return options->file_count > 0 ?
