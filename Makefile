@@ -244,6 +244,7 @@ ifeq ($(VARIANT),plain)
 MAN := $(patsubst man/%,$(BUILD)/man/%,$(wildcard man/*.[1-8]))
 ifneq ($(wildcard man/mangen.c),)
 MAN += $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
+SCHEMA := $(BUILD)/share/ncclstat.schema.json
 endif
 COMPLETION := $(addprefix $(BUILD)/man/completion.,bash zsh fish)
 endif
@@ -266,7 +267,7 @@ say = @printf '  %-7s %s\n' $(1) '$(2)'
 endif
 
 .PHONY: all
-all: $(PRODUCTS) $(MAN) $(COMPLETION) ## everything that install needs, and the players of captured jobs
+all: $(PRODUCTS) $(MAN) $(SCHEMA) $(COMPLETION) ## everything that install needs, and the players of captured jobs
 
 # Set-up may install libraries that the first lines of this file look for, so
 # another make runs after it.
@@ -455,7 +456,7 @@ install: all ## plugin, program, library, headers, man pages
 		recipes)
 	install -m 644 tui/share/prometheus/*.yml $(DESTDIR)$(SHAREDIR)/prometheus
 	install -m 644 tui/share/grafana/*.json $(DESTDIR)$(SHAREDIR)/grafana
-	install -m 644 tui/share/json/*.json $(DESTDIR)$(SHAREDIR)/json
+	install -m 644 $(SCHEMA) $(DESTDIR)$(SHAREDIR)/json
 	install -m 644 tui/share/sql/*.sql $(DESTDIR)$(SHAREDIR)/sql
 	install -m 644 $(filter-out %.sh,$(RECIPES)) $(DESTDIR)$(SHAREDIR)/recipes
 	install -m 755 $(filter %.sh,$(RECIPES)) $(DESTDIR)$(SHAREDIR)/recipes
@@ -660,6 +661,9 @@ $(BUILD)/man/%: man/%.in $(MANGEN)
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && $(MANGEN) $< >$@
 $(BUILD)/man/ncclstat-json.5: tui/share/json/ncclstat.schema.json
+$(SCHEMA): tui/share/json/ncclstat.schema.json $(MANGEN)
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D) && $(MANGEN) --schema >$@
 $(BUILD)/man/%: man/%
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && cp $< $@

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the JSON Schema, whose descriptions are the text of ncclstat-json(5). Must
- * not know which keys there are. */
+/* Reads the JSON Schema, whose descriptions are the text of ncclstat-json(5), and
+ * writes it as it is installed. Must not know which keys there are. */
 #include "man/json_keys.h"
 
 #include <jansson.h>
@@ -13,8 +13,7 @@
 #define SCHEMA "tui/share/json/ncclstat.schema.json"
 #define REFERENCE "#/$defs/"
 
-/* The definitions by their names. */
-static const json_t *definitions(void)
+static json_t *whole_schema(void)
 {
 	static json_t *schema;
 	json_error_t error;
@@ -26,7 +25,13 @@ static const json_t *definitions(void)
 			error.text);
 		exit(1);
 	}
-	return json_object_get(schema, "$defs");
+	return schema;
+}
+
+/* The definitions by their names. */
+static const json_t *definitions(void)
+{
+	return json_object_get(whole_schema(), "$defs");
 }
 
 static const char *string_of(const json_t *node, const char *key)
@@ -131,6 +136,37 @@ static void put_keys(const json_t *object, const char *path)
 		snprintf(whole, sizeof(whole), "%s%s", path, name);
 		put_key(whole, node);
 	}
+}
+
+/* Makes explicit that objects have all of their keys, and no others, unless they
+ * say which they have. */
+static void complete(json_t *node)
+{
+	json_t *properties = json_object_get(node, "properties");
+	json_t *child;
+	const char *name;
+	size_t i;
+
+	if (json_is_object(properties) && !json_object_get(node, "required") &&
+	    !json_object_get(node, "additionalProperties")) {
+		json_t *required = json_array();
+
+		json_object_foreach(properties, name, child)
+			json_array_append_new(required, json_string(name));
+		json_object_set_new(node, "required", required);
+		json_object_set_new(node, "additionalProperties", json_false());
+	}
+	json_object_foreach(node, name, child) complete(child);
+	json_array_foreach(node, i, child) complete(child);
+}
+
+void ncs_json_schema(void)
+{
+	json_t *whole = whole_schema();
+
+	complete(whole);
+	json_dumpf(whole, stdout, JSON_INDENT(1));
+	putchar('\n');
 }
 
 bool ncs_json_keys(const char *definition)

@@ -1133,8 +1133,14 @@ int main(int argc, char **argv)
 	FILE *file;
 
 	if (argc != 2) {
-		fputs("usage: mangen PAGE.in >PAGE\n", stderr);
+		fputs("usage: mangen PAGE.in >PAGE\n"
+		      "       mangen --schema >SCHEMA\n",
+		      stderr);
 		return 2;
+	}
+	if (strcmp(argv[1], "--schema") == 0) {
+		ncs_json_schema();
+		return fflush(stdout) != 0 || ferror(stdout);
 	}
 	file = fopen(argv[1], "r");
 	if (!file) {

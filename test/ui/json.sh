@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit
 . test/ui/checks
 ncclstat=$synthetic
 own_segments
-schema=tui/share/json/ncclstat.schema.json
+schema=$build/share/ncclstat.schema.json
 
 python3 test/ui/json_schema.py "$schema" >"$tmp/out" 2>&1
 status=$?

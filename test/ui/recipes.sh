@@ -296,7 +296,7 @@ four_dumps() {
 check 'hooks: py-spy reads each process once' await four_dumps
 if have curl; then
 	check 'hooks: the diagnosis is posted' await python3 \
-		test/ui/json_schema.py tui/share/json/ncclstat.schema.json \
+		test/ui/json_schema.py "$build/share/ncclstat.schema.json" \
 		diagnosis "$tmp/posted"
 	check 'hooks: none fails' test ! -s "$tmp/watched"
 else

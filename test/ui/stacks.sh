@@ -353,7 +353,7 @@ check 'the culprit and one that waits for it are read' holds "
 check 'it is said beforehand that processes pause' grep -q \
 	'reading the stacks of 2 processes; each pauses' "$tmp/err"
 check 'the document is as its schema says' python3 test/ui/json_schema.py \
-	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
+	"$build/share/ncclstat.schema.json" diagnosis "$tmp/out"
 export UNREAD=7
 with_stacks 2 --diagnose=json --stacks=all
 check 'all ranks are merged' holds "
@@ -405,7 +405,7 @@ check 'a recording has the stacks of all' holds "
 	[b['frames'][0] for b in s['branches'] if b['leaves_the_others']] ==
 	[{'function': 'next', 'file': '/job/loader.py', 'line': 188}]"
 check 'they are as the schema says' python3 test/ui/json_schema.py \
-	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
+	"$build/share/ncclstat.schema.json" diagnosis "$tmp/out"
 with_stacks 2 --diagnose "$tmp/kept"
 check 'they are shown, and how old they are' grep -q \
 	'^stacks of main threads, read [0-9.]*m*s before, the outermost' "$tmp/out"
@@ -527,7 +527,7 @@ check 'the moments are those of one process, 20 at most' holds "
 	{(p['rank'], p['tool'], p['culprit']) for p in s['processes']} ==
 	{(1, 'py-spy', True)}"
 check 'they are as the schema says' python3 test/ui/json_schema.py \
-	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
+	"$build/share/ncclstat.schema.json" diagnosis "$tmp/out"
 pid=$(python3 -c 'import json, sys
 print(json.load(open(sys.argv[1]))["stacks"]["processes"][0]["pid"])' \
 	"$tmp/out")

@@ -61,7 +61,7 @@ check 'each has run once, one after the other' test "$(tr '\n' ' ' \
 	<"$tmp/runs")" = 'begin first end first begin slowly end slowly '
 check 'the verdict is not told again' has "$tmp/out" 1 ' stuck: rank 1 '
 check 'the input is the diagnosis' python3 test/ui/json_schema.py \
-	tui/share/json/ncclstat.schema.json diagnosis "$tmp/json-first"
+	"$build/share/ncclstat.schema.json" diagnosis "$tmp/json-first"
 for variable in 'VERDICT=rank_missing$' 'SEVERITY=stuck$' 'RANK=1$' \
 	'PID=[0-9]*$' "HOST=$(hostname)\$" "DIR=$tmp/shm\$" \
 	'SENTENCE=rank 1 of faulty has not called'; do
