@@ -110,6 +110,7 @@ static int write_rows(const struct host_table *table,
 {
 	const struct parquet_export *own = table->export;
 	const struct ncs_parquet_cells cells = {
+		.table = table->table,
 		.rows = rows,
 		.ranks = own->exporter->ranks,
 		.communicator_ids = own->communicator_ids,
@@ -117,8 +118,8 @@ static int write_rows(const struct host_table *table,
 		.realtime_offset_ns = own->exporter->base.realtime_offset_ns,
 	};
 
-	return ncs_parquet_write(table->file, count,
-				 ncs_parquet_cell_of(table->table), &cells);
+	return ncs_parquet_write(table->file, count, ncs_parquet_give_cell,
+				 &cells);
 }
 
 static int add_row(struct parquet_export *own, enum ncs_parquet_table table,

@@ -53,22 +53,6 @@ const struct ncs_parquet_table_facts
 					 NCS_PARQUET_STATES_TAKEN_NS },
 	};
 
-/* The columns of the rank are the same in all tables. */
-#define SAME(ID) \
-	static_assert((int)NCS_PARQUET_OPERATIONS_##ID == \
-				      (int)NCS_PARQUET_STEPS_##ID && \
-			      (int)NCS_PARQUET_OPERATIONS_##ID == \
-				      (int)NCS_PARQUET_LAUNCHES_##ID && \
-			      (int)NCS_PARQUET_OPERATIONS_##ID == \
-				      (int)NCS_PARQUET_STATES_##ID, \
-		      "tables begin with the columns of the rank")
-SAME(HOST);
-SAME(PID);
-SAME(COMMUNICATOR);
-SAME(COMMUNICATOR_ID);
-SAME(NRANKS);
-SAME(RANK);
-
 /* --- Values of rows ------------------------------------------------------ */
 
 /* Places in a row's values, from 1; 0: none. */
@@ -88,15 +72,16 @@ enum {
 	/* In steps: */
 	VALUE_FIRST_WAIT = VALUE_TRANSFER, /* and the next two */
 	VALUE_STANDS_FOR = VALUE_FIRST_WAIT + 3,
-	/* In launches: */
+	/* In launches and states: */
 	VALUE_COUNT = VALUE_TRANSFER,
-	/* In states: */
-	VALUE_BEGUN = VALUE_OPERATION,
-	VALUE_DONE = VALUE_TRANSFER,
+	VALUE_DONE,
 	VALUE_TIMED,
 	VALUE_TIMED_NS,
 };
 static_assert(VALUES_END - 1 == NCS_PARQUET_VALUES, "all values have a place");
+
+/* Of the row of a rank that uses no function. */
+#define NO_FUNCTION UINT8_MAX
 
 static void set(struct ncs_parquet_row *row, unsigned value, uint64_t number)
 {
@@ -159,6 +144,7 @@ void ncs_parquet_record_row(struct ncs_parquet_row *row, size_t rank,
 		.rank = (uint32_t)rank,
 		.function = record->function,
 		.channel = record->channel,
+		.timing = NCS_TIMING_COUNT,
 		.send = record->flags & NCS_RECORD_SEND,
 	};
 	for (unsigned i = 0; i < count; i++)
@@ -248,17 +234,18 @@ bool ncs_parquet_state_row(struct ncs_parquet_row *row, size_t rank,
 	*row = (struct ncs_parquet_row){
 		.time_ns = snapshot->taken_ns,
 		.rank = (uint32_t)rank,
-		.function = (uint8_t)function,
+		.function = NO_FUNCTION,
 		.timing = NCS_TIMING_COUNT,
 	};
 	if (function >= NCS_FUNCTION_COUNT)
 		return true;
+	row->function = (uint8_t)function;
 	view = &snapshot->functions[function];
 	if (!ncs_function_is_used(view))
 		return false;
 	timing = ncs_function_timing(view);
 	row->timing = (uint8_t)timing;
-	set(row, VALUE_BEGUN, view->operations);
+	set(row, VALUE_COUNT, view->operations);
 	if (ncs_function_ends_known(view))
 		set(row, VALUE_DONE, view->operations_done);
 	if (ncs_function_bytes_known(view))
@@ -296,83 +283,103 @@ static bool give_utc(const struct ncs_parquet_cells *cells,
 			   cell);
 }
 
-/* Gives a cell of the rank's columns. */
-static bool rank_cell(const struct ncs_parquet_cells *cells,
-		      const struct ncs_parquet_row *row, unsigned column,
-		      union ncs_parquet_value *cell)
-{
-	const struct ncs_export_rank *rank = &cells->ranks[row->rank];
-	const struct ncs_identity *identity = &rank->identity;
+/* The cells of all tables: columns of one name have one meaning. */
+enum cell {
+	CELL_HOST,
+	CELL_NODE,
+	CELL_JOB_ID,
+	CELL_PID,
+	CELL_COMMUNICATOR,
+	CELL_COMMUNICATOR_ID,
+	CELL_NRANKS,
+	CELL_RANK,
+	CELL_GPU_UUID,
+	CELL_START_NS,
+	CELL_TAKEN_NS = CELL_START_NS,
+	CELL_START_UTC,
+	CELL_TAKEN_UTC = CELL_START_UTC,
+	CELL_DURATION_NS,
+	CELL_FUNCTION,
+	CELL_SIZE_BYTES,
+	CELL_BUS_BYTES,
+	CELL_RANGE,
+	CELL_CHANNEL,
+	CELL_DIRECTION,
+	CELL_SEND_GPU_WAIT_NS,
+	CELL_SEND_PEER_WAIT_NS,
+	CELL_SEND_WAIT_NS,
+	CELL_RECV_WAIT_NS,
+	CELL_RECV_FLUSH_WAIT_NS,
+	CELL_RECV_GPU_WAIT_NS,
+	/* What is known of an operation by the records of all ranks. */
+	CELL_ALGORITHM,
+	CELL_PROTOCOL,
+	CELL_TIMING,
+	CELL_MOVING_FROM_NS,
+	CELL_MOVING_UNTIL_NS,
+	CELL_MOVING_ERROR_NS,
+	/* Those that are values of the row, at this place. */
+	CELL_VALUES,
+	CELL_OPERATION = CELL_VALUES + VALUE_OPERATION,
+	CELL_BYTES = CELL_VALUES + VALUE_BYTES,
+	CELL_PEER = CELL_VALUES + VALUE_PEER,
+	CELL_SEQUENCE_NUMBER = CELL_VALUES + VALUE_NUMBER,
+	CELL_LAST_SEQUENCE_NUMBER = CELL_SEQUENCE_NUMBER,
+	CELL_STEP = CELL_SEQUENCE_NUMBER,
+	CELL_TRANSFER_NUMBER = CELL_VALUES + VALUE_TRANSFER,
+	CELL_ROOT = CELL_VALUES + VALUE_ROOT,
+	CELL_FIRST_CHILD_NS = CELL_VALUES + VALUE_FIRST_CHILD,
+	CELL_ON_STREAM = CELL_VALUES + VALUE_ON_STREAM,
+	CELL_STANDS_FOR = CELL_VALUES + VALUE_STANDS_FOR,
+	CELL_OPERATIONS = CELL_VALUES + VALUE_COUNT,
+	CELL_OPERATIONS_DONE = CELL_VALUES + VALUE_DONE,
+	CELL_TIMED = CELL_VALUES + VALUE_TIMED,
+	CELL_TIMED_NS = CELL_VALUES + VALUE_TIMED_NS,
+};
 
-	switch (column) {
-	case NCS_PARQUET_OPERATIONS_HOST:
-		return give_text(rank->host, cell);
-	case NCS_PARQUET_OPERATIONS_NODE:
-		return give_text(rank->node ? rank->node : rank->host, cell);
-	case NCS_PARQUET_OPERATIONS_JOB_ID:
-		return give_text(rank->job, cell);
-	case NCS_PARQUET_OPERATIONS_PID:
-		return give_number(rank->pid, cell);
-	case NCS_PARQUET_OPERATIONS_COMMUNICATOR:
-		return give_text(identity->known & NCS_KNOWN_COMM_NAME ?
-					 identity->comm_name :
-					 NULL,
-				 cell);
-	case NCS_PARQUET_OPERATIONS_COMMUNICATOR_ID:
-		return give_text(cells->communicator_ids[row->rank], cell);
-	case NCS_PARQUET_OPERATIONS_NRANKS:
-		cell->number = (uint64_t)(int64_t)identity->nranks;
-		return identity->known & NCS_KNOWN_NRANKS;
-	case NCS_PARQUET_OPERATIONS_RANK:
-		cell->number = (uint64_t)(int64_t)identity->rank;
-		return identity->known & NCS_KNOWN_RANK;
-	case NCS_PARQUET_OPERATIONS_GPU_UUID:
-		return give_text(rank->gpu_uuid[0] ? rank->gpu_uuid : NULL,
-				 cell);
-	}
-	return false;
-}
+#define X(TABLE, ID, name, TYPE, unit, source, help) CELL_##ID,
+static const uint8_t cells_of[NCS_PARQUET_TABLE_COUNT][OPERATIONS_END] = {
+	[NCS_PARQUET_OPERATIONS] = { NCS_PARQUET_OPERATIONS_COLUMNS(X) },
+	[NCS_PARQUET_STEPS] = { NCS_PARQUET_STEPS_COLUMNS(X) },
+	[NCS_PARQUET_LAUNCHES] = { NCS_PARQUET_LAUNCHES_COLUMNS(X) },
+	[NCS_PARQUET_STATES] = { NCS_PARQUET_STATES_COLUMNS(X) },
+};
+#undef X
 
-static bool is_of_rank(unsigned column)
+/* Gives a cell of what is known of an operation by the records of all ranks. */
+static bool joined_cell(const struct ncs_parquet_cells *cells,
+			const struct ncs_parquet_row *row, enum cell kind,
+			union ncs_parquet_value *cell)
 {
-	return column <= NCS_PARQUET_OPERATIONS_GPU_UUID;
-}
+	const struct ncs_exported_operation *facts =
+		get(row, VALUE_OPERATION, cell) ?
+			ncs_operation_table_find(cells->operations, row->rank,
+						 cell->number) :
+			NULL;
 
-static bool give_timing(unsigned timing, union ncs_parquet_value *cell)
-{
-	return give_text(timing < NCS_TIMING_COUNT ? ncs_timing_name(timing) :
-						     NULL,
-			 cell);
-}
-
-static bool joined_cell(const struct ncs_exported_operation *facts,
-			unsigned column, union ncs_parquet_value *cell)
-{
 	if (!facts || !facts->is_joined)
 		return false;
-	switch (column) {
-	case NCS_PARQUET_OPERATIONS_ALGORITHM:
+	if (kind == CELL_ALGORITHM)
 		return facts->algorithm != NCS_ALGORITHM_UNKNOWN &&
 		       facts->algorithm != NCS_CLASS_OTHER &&
 		       give_text(ncs_algorithm_name(facts->algorithm), cell);
-	case NCS_PARQUET_OPERATIONS_PROTOCOL:
+	if (kind == CELL_PROTOCOL)
 		return facts->protocol != NCS_PROTOCOL_UNKNOWN &&
 		       facts->protocol != NCS_CLASS_OTHER &&
 		       give_text(ncs_protocol_name(facts->protocol), cell);
-	}
 	if (!facts->is_moving)
 		return false;
-	switch (column) {
-	case NCS_PARQUET_OPERATIONS_TIMING:
-		return give_timing(facts->moving.timing, cell);
-	case NCS_PARQUET_OPERATIONS_MOVING_FROM_NS:
+	switch (kind) {
+	case CELL_TIMING:
+		return facts->moving.timing < NCS_TIMING_COUNT &&
+		       give_text(ncs_timing_name(facts->moving.timing), cell);
+	case CELL_MOVING_FROM_NS:
 		return give_number(facts->moving.begin_ns, cell);
-	case NCS_PARQUET_OPERATIONS_MOVING_UNTIL_NS:
+	case CELL_MOVING_UNTIL_NS:
 		return give_number(facts->moving.end_ns, cell);
-	case NCS_PARQUET_OPERATIONS_MOVING_ERROR_NS:
+	default:
 		return give_number(facts->moving.error_ns, cell);
 	}
-	return false;
 }
 
 static bool bus_bytes_cell(const struct ncs_parquet_cells *cells,
@@ -390,169 +397,84 @@ static bool bus_bytes_cell(const struct ncs_parquet_cells *cells,
 	return true;
 }
 
-static bool operations_cell(const void *context, size_t index, unsigned column,
-			    union ncs_parquet_value *cell)
+bool ncs_parquet_give_cell(const void *context, size_t index, unsigned column,
+			   union ncs_parquet_value *cell)
 {
-	static const uint8_t values[OPERATIONS_END] = {
-		[NCS_PARQUET_OPERATIONS_OPERATION] = VALUE_OPERATION,
-		[NCS_PARQUET_OPERATIONS_SEQUENCE_NUMBER] = VALUE_NUMBER,
-		[NCS_PARQUET_OPERATIONS_TRANSFER_NUMBER] = VALUE_TRANSFER,
-		[NCS_PARQUET_OPERATIONS_BYTES] = VALUE_BYTES,
-		[NCS_PARQUET_OPERATIONS_ROOT] = VALUE_ROOT,
-		[NCS_PARQUET_OPERATIONS_PEER] = VALUE_PEER,
-		[NCS_PARQUET_OPERATIONS_FIRST_CHILD_NS] = VALUE_FIRST_CHILD,
-		[NCS_PARQUET_OPERATIONS_ON_STREAM] = VALUE_ON_STREAM,
-	};
 	const struct ncs_parquet_cells *cells = context;
 	const struct ncs_parquet_row *row = ncs_sorted_row(cells->rows, index);
+	const struct ncs_export_rank *rank = &cells->ranks[row->rank];
+	const struct ncs_identity *identity = &rank->identity;
+	enum cell kind = cells_of[cells->table][column];
 
-	if (is_of_rank(column))
-		return rank_cell(cells, row, column, cell);
-	switch (column) {
-	case NCS_PARQUET_OPERATIONS_START_NS:
+	switch (kind) {
+	case CELL_HOST:
+		return give_text(rank->host, cell);
+	case CELL_NODE:
+		return give_text(rank->node ? rank->node : rank->host, cell);
+	case CELL_JOB_ID:
+		return give_text(rank->job, cell);
+	case CELL_PID:
+		return give_number(rank->pid, cell);
+	case CELL_COMMUNICATOR:
+		return identity->known & NCS_KNOWN_COMM_NAME &&
+		       give_text(identity->comm_name, cell);
+	case CELL_COMMUNICATOR_ID:
+		return give_text(cells->communicator_ids[row->rank], cell);
+	case CELL_NRANKS:
+		cell->number = (uint64_t)(int64_t)identity->nranks;
+		return identity->known & NCS_KNOWN_NRANKS;
+	case CELL_RANK:
+		cell->number = (uint64_t)(int64_t)identity->rank;
+		return identity->known & NCS_KNOWN_RANK;
+	case CELL_GPU_UUID:
+		return rank->gpu_uuid[0] && give_text(rank->gpu_uuid, cell);
+	case CELL_START_NS:
 		return give_number(row->time_ns, cell);
-	case NCS_PARQUET_OPERATIONS_START_UTC:
+	case CELL_START_UTC:
 		return give_utc(cells, row, cell);
-	case NCS_PARQUET_OPERATIONS_DURATION_NS:
+	case CELL_DURATION_NS:
 		return give_number(row->duration_ns, cell);
-	case NCS_PARQUET_OPERATIONS_FUNCTION:
-		return give_text(ncs_function_name(row->function), cell);
-	case NCS_PARQUET_OPERATIONS_SIZE_BYTES:
+	case CELL_FUNCTION:
+		return row->function != NO_FUNCTION &&
+		       give_text(ncs_function_name(row->function), cell);
+	case CELL_SIZE_BYTES:
 		return get(row, VALUE_BYTES, cell) &&
 		       give_number(ncs_size_class_low(
 					   ncs_size_class(cell->number)),
 				   cell);
-	case NCS_PARQUET_OPERATIONS_BUS_BYTES:
+	case CELL_BUS_BYTES:
 		return bus_bytes_cell(cells, row, cell);
-	case NCS_PARQUET_OPERATIONS_RANGE:
+	case CELL_RANGE:
 		return get(row, VALUE_RANGE, cell) &&
-		       give_text(ncs_export_rank_path(&cells->ranks[row->rank],
-						      cell->number),
+		       give_text(ncs_export_rank_path(rank, cell->number),
 				 cell);
-	}
-	if (values[column] != NO_VALUE)
-		return get(row, values[column], cell);
-	return get(row, VALUE_OPERATION, cell) &&
-	       joined_cell(ncs_operation_table_find(cells->operations,
-						    row->rank, cell->number),
-			   column, cell);
-}
-
-static bool steps_cell(const void *context, size_t index, unsigned column,
-		       union ncs_parquet_value *cell)
-{
-	static const uint8_t values[STEPS_END] = {
-		[NCS_PARQUET_STEPS_OPERATION] = VALUE_OPERATION,
-		[NCS_PARQUET_STEPS_PEER] = VALUE_PEER,
-		[NCS_PARQUET_STEPS_STEP] = VALUE_NUMBER,
-		[NCS_PARQUET_STEPS_BYTES] = VALUE_BYTES,
-		[NCS_PARQUET_STEPS_STANDS_FOR] = VALUE_STANDS_FOR,
-	};
-	const struct ncs_parquet_cells *cells = context;
-	const struct ncs_parquet_row *row = ncs_sorted_row(cells->rows, index);
-
-	if (is_of_rank(column))
-		return rank_cell(cells, row, column, cell);
-	switch (column) {
-	case NCS_PARQUET_STEPS_START_NS:
-		return give_number(row->time_ns, cell);
-	case NCS_PARQUET_STEPS_START_UTC:
-		return give_utc(cells, row, cell);
-	case NCS_PARQUET_STEPS_DURATION_NS:
-		return give_number(row->duration_ns, cell);
-	case NCS_PARQUET_STEPS_FUNCTION:
-		return give_text(ncs_function_name(row->function), cell);
-	case NCS_PARQUET_STEPS_CHANNEL:
+	case CELL_CHANNEL:
 		return give_number(row->channel, cell);
-	case NCS_PARQUET_STEPS_DIRECTION:
+	case CELL_DIRECTION:
 		return give_text(row->send ? "send" : "recv", cell);
-	case NCS_PARQUET_STEPS_SEND_GPU_WAIT_NS:
-	case NCS_PARQUET_STEPS_SEND_PEER_WAIT_NS:
-	case NCS_PARQUET_STEPS_SEND_WAIT_NS:
+	case CELL_SEND_GPU_WAIT_NS:
+	case CELL_SEND_PEER_WAIT_NS:
+	case CELL_SEND_WAIT_NS:
 		return row->send &&
-		       get(row,
-			   VALUE_FIRST_WAIT + column -
-				   NCS_PARQUET_STEPS_SEND_GPU_WAIT_NS,
+		       get(row, VALUE_FIRST_WAIT + kind - CELL_SEND_GPU_WAIT_NS,
 			   cell);
-	case NCS_PARQUET_STEPS_RECV_WAIT_NS:
-	case NCS_PARQUET_STEPS_RECV_FLUSH_WAIT_NS:
-	case NCS_PARQUET_STEPS_RECV_GPU_WAIT_NS:
+	case CELL_RECV_WAIT_NS:
+	case CELL_RECV_FLUSH_WAIT_NS:
+	case CELL_RECV_GPU_WAIT_NS:
 		return !row->send &&
-		       get(row,
-			   VALUE_FIRST_WAIT + column -
-				   NCS_PARQUET_STEPS_RECV_WAIT_NS,
+		       get(row, VALUE_FIRST_WAIT + kind - CELL_RECV_WAIT_NS,
 			   cell);
+	case CELL_TIMING:
+		if (row->timing < NCS_TIMING_COUNT)
+			return give_text(ncs_timing_name(row->timing), cell);
+		return joined_cell(cells, row, kind, cell);
+	case CELL_ALGORITHM:
+	case CELL_PROTOCOL:
+	case CELL_MOVING_FROM_NS:
+	case CELL_MOVING_UNTIL_NS:
+	case CELL_MOVING_ERROR_NS:
+		return joined_cell(cells, row, kind, cell);
+	default:
+		return get(row, kind - CELL_VALUES, cell);
 	}
-	return get(row, values[column], cell);
-}
-
-static bool launches_cell(const void *context, size_t index, unsigned column,
-			  union ncs_parquet_value *cell)
-{
-	static const uint8_t values[LAUNCHES_END] = {
-		[NCS_PARQUET_LAUNCHES_OPERATION] = VALUE_OPERATION,
-		[NCS_PARQUET_LAUNCHES_SEQUENCE_NUMBER] = VALUE_NUMBER,
-		[NCS_PARQUET_LAUNCHES_OPERATIONS] = VALUE_COUNT,
-		[NCS_PARQUET_LAUNCHES_BYTES] = VALUE_BYTES,
-	};
-	const struct ncs_parquet_cells *cells = context;
-	const struct ncs_parquet_row *row = ncs_sorted_row(cells->rows, index);
-
-	if (is_of_rank(column))
-		return rank_cell(cells, row, column, cell);
-	switch (column) {
-	case NCS_PARQUET_LAUNCHES_START_NS:
-		return give_number(row->time_ns, cell);
-	case NCS_PARQUET_LAUNCHES_START_UTC:
-		return give_utc(cells, row, cell);
-	case NCS_PARQUET_LAUNCHES_DURATION_NS:
-		return give_number(row->duration_ns, cell);
-	case NCS_PARQUET_LAUNCHES_TIMING:
-		return give_timing(row->timing, cell);
-	case NCS_PARQUET_LAUNCHES_FUNCTION:
-		return give_text(ncs_function_name(row->function), cell);
-	}
-	return get(row, values[column], cell);
-}
-
-static bool states_cell(const void *context, size_t index, unsigned column,
-			union ncs_parquet_value *cell)
-{
-	static const uint8_t values[STATES_END] = {
-		[NCS_PARQUET_STATES_OPERATIONS] = VALUE_BEGUN,
-		[NCS_PARQUET_STATES_OPERATIONS_DONE] = VALUE_DONE,
-		[NCS_PARQUET_STATES_BYTES] = VALUE_BYTES,
-		[NCS_PARQUET_STATES_LAST_SEQUENCE_NUMBER] = VALUE_NUMBER,
-		[NCS_PARQUET_STATES_TIMED] = VALUE_TIMED,
-		[NCS_PARQUET_STATES_TIMED_NS] = VALUE_TIMED_NS,
-	};
-	const struct ncs_parquet_cells *cells = context;
-	const struct ncs_parquet_row *row = ncs_sorted_row(cells->rows, index);
-
-	if (is_of_rank(column))
-		return rank_cell(cells, row, column, cell);
-	switch (column) {
-	case NCS_PARQUET_STATES_TAKEN_NS:
-		return give_number(row->time_ns, cell);
-	case NCS_PARQUET_STATES_TAKEN_UTC:
-		return give_utc(cells, row, cell);
-	case NCS_PARQUET_STATES_FUNCTION:
-		return row->function < NCS_FUNCTION_COUNT &&
-		       give_text(ncs_function_name(row->function), cell);
-	case NCS_PARQUET_STATES_TIMING:
-		return give_timing(row->timing, cell);
-	}
-	return get(row, values[column], cell);
-}
-
-ncs_parquet_cell *ncs_parquet_cell_of(enum ncs_parquet_table table)
-{
-	static ncs_parquet_cell *const cells[NCS_PARQUET_TABLE_COUNT] = {
-		[NCS_PARQUET_OPERATIONS] = operations_cell,
-		[NCS_PARQUET_STEPS] = steps_cell,
-		[NCS_PARQUET_LAUNCHES] = launches_cell,
-		[NCS_PARQUET_STATES] = states_cell,
-	};
-
-	return cells[table];
 }

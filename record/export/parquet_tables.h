@@ -69,8 +69,9 @@ bool ncs_parquet_state_row(struct ncs_parquet_row *row, size_t rank,
 			   const struct ncs_snapshot *snapshot,
 			   unsigned function);
 
-/* The context of ncs_parquet_cell_of_*(). */
+/* The context of ncs_parquet_give_cell(). */
 struct ncs_parquet_cells {
+	enum ncs_parquet_table table;
 	const struct ncs_sorted_rows *rows; /* of struct ncs_parquet_row */
 	const struct ncs_export_rank *ranks;
 	/* Ids of the ranks' communicators; NULL where not known. */
@@ -79,7 +80,7 @@ struct ncs_parquet_cells {
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME minus the common time */
 };
 
-/* Returns the function that gives the cells of a table. */
-ncs_parquet_cell *ncs_parquet_cell_of(enum ncs_parquet_table table);
+/* Gives a cell of a row of a table, by the number of its column. */
+ncs_parquet_cell ncs_parquet_give_cell;
 
 #endif
