@@ -25,90 +25,38 @@
 /* With --hosts, each of these hosts runs them by itself. */
 #define EACH_NODE (MODE(CHECK) | MODE(CLEAN) | MODE(SET))
 
-static bool exports_no_trace(const struct ncs_options *options)
-{
-	return options->export_format != NCS_EXPORT_PERFETTO &&
-	       options->export_format != NCS_EXPORT_CHROME;
-}
+/* Conditions of rules. */
+#define WHEN(name, condition) \
+	static bool name(const struct ncs_options *options) \
+	{ \
+		return condition; \
+	}
 
-static bool streams_bytes(const struct ncs_options *options)
-{
-	return options->stream_form == NCS_STREAM_FORM_RAW;
-}
-
-static bool prints_no_metrics(const struct ncs_options *options)
-{
-	return options->mode != NCS_MODE_DUMP ||
-	       (options->format != NCS_DUMP_OPENMETRICS &&
-		options->format != NCS_DUMP_PROMETHEUS);
-}
-
-static bool reads_no_recording(const struct ncs_options *options)
-{
-	bool keeps = options->mode == NCS_MODE_WATCH ||
-		     options->mode == NCS_MODE_JOBS ||
-		     options->mode == NCS_MODE_CLEAN;
-
-	return options->file_count == 0 && (keeps || !options->archive_path[0]);
-}
-
-static bool listens_at_path(const struct ncs_options *options)
-{
-	return strchr(options->listen_address, '/');
-}
-
-static bool prints_no_tables(const struct ncs_options *options)
-{
-	return options->format != NCS_DUMP_TEXT;
-}
-
-static bool names_nodes_twice(const struct ncs_options *options)
-{
-	return !!options->hosts + !!options->slurm + !!options->kube +
-		       !!options->from >
-	       1;
-}
-
-static bool samples_late(const struct ncs_options *options)
-{
-	return options->stacks == NCS_STACKS_LATE;
-}
-
-static bool exports_no_lines(const struct ncs_options *options)
-{
-	return options->export_format != NCS_EXPORT_NDJSON;
-}
-
-static bool exports_no_columns(const struct ncs_options *options)
-{
-	return !ncs_export_column(options->export_format, 0);
-}
-
-static bool exports_no_table(const struct ncs_options *options)
-{
-	return options->export_format != NCS_EXPORT_CSV;
-}
-
-static bool exports_files(const struct ncs_options *options)
-{
-	return options->export_format == NCS_EXPORT_PARQUET;
-}
-
-static bool records_to_stdout(const struct ncs_options *options)
-{
-	return strcmp(options->recording.path, "-") == 0;
-}
-
-static bool keeps_without_limit(const struct ncs_options *options)
-{
-	return options->recording.rotate_ns == 0 &&
-	       options->recording.rotate_bytes == 0;
-}
-
-static bool writes_tar(const struct ncs_options *options)
-{
-	return options->jobs_format == NCS_JOBS_TAR;
-}
+WHEN(exports_no_trace, options->export_format != NCS_EXPORT_PERFETTO &&
+			       options->export_format != NCS_EXPORT_CHROME)
+WHEN(exports_no_lines, options->export_format != NCS_EXPORT_NDJSON)
+WHEN(exports_no_columns, !ncs_export_column(options->export_format, 0))
+WHEN(exports_no_table, options->export_format != NCS_EXPORT_CSV)
+WHEN(exports_files, options->export_format == NCS_EXPORT_PARQUET)
+WHEN(streams_bytes, options->stream_form == NCS_STREAM_FORM_RAW)
+WHEN(prints_no_metrics, options->mode != NCS_MODE_DUMP ||
+				(options->format != NCS_DUMP_OPENMETRICS &&
+				 options->format != NCS_DUMP_PROMETHEUS))
+WHEN(prints_no_tables, options->format != NCS_DUMP_TEXT)
+WHEN(reads_no_recording,
+     options->file_count == 0 &&
+	     (options->mode == NCS_MODE_WATCH ||
+	      options->mode == NCS_MODE_JOBS ||
+	      options->mode == NCS_MODE_CLEAN || !options->archive_path[0]))
+WHEN(listens_at_path, strchr(options->listen_address, '/'))
+WHEN(names_nodes_twice,
+     !!options->hosts + !!options->slurm + !!options->kube + !!options->from >
+	     1)
+WHEN(samples_late, options->stacks == NCS_STACKS_LATE)
+WHEN(records_to_stdout, strcmp(options->recording.path, "-") == 0)
+WHEN(keeps_without_limit,
+     options->recording.rotate_ns == 0 && options->recording.rotate_bytes == 0)
+WHEN(writes_tar, options->jobs_format == NCS_JOBS_TAR)
 
 #define RULE(modes_, options_, error_, ...) \
 	{ \
