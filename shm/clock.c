@@ -36,6 +36,11 @@ uint64_t ncs_clock_realtime_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
+uint64_t ncs_clock_thread_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 #if defined(__x86_64__)
 /* Tells whether the processor promises that the TSC neither stops nor changes
  * its rate, and whether the kernel uses it for its own time. */

@@ -25,6 +25,9 @@
 uint64_t ncs_clock_monotonic_ns(void);
 uint64_t ncs_clock_realtime_ns(void);
 
+/* Returns how long the calling thread has had a processor, in ns. */
+uint64_t ncs_clock_thread_ns(void);
+
 /* Returns the best clock of this machine, an enum ncs_clock_kind: the time
  * stamp counter if the kernel trusts it, Arm's virtual counter, else
  * CLOCK_MONOTONIC. Reads files; not for callbacks. */

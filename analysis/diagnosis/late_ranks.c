@@ -28,12 +28,14 @@ static uint64_t judged_ns(const struct ncs_wait_graph *graph,
 		       job_end_ns;
 }
 
-/* Returns the figures of a rank that was compared lately; NULL if it was not. */
+/* Returns the figures of a rank that was compared lately and that others wait for; NULL
+ * if it was not. */
 static const struct ncs_lateness_view *
 current(const struct ncs_wait_graph *graph, const struct ncs_rank *rank,
 	uint64_t job_end_ns)
 {
-	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	const struct ncs_lateness_view *view =
+		ncs_rank_is_waited_for(rank) ? ncs_rank_lateness(rank) : NULL;
 
 	/* A rank that came late until before that window is not late any more. */
 	return view && view->recent.operations >= NCS_FEW &&

@@ -676,7 +676,7 @@ int ncs_stragglers_update(struct ncs_model *model)
 			ncs_spans_drop_old(model->ranks[i]->late);
 	if (model->skews)
 		ncs_costs_update(model->skews->costs, model->now_ns,
-				 model->costs_every_ns);
+				 model->costs_every_times);
 	drop_skews(model->skews);
 	error |= ncs_excesses_find_jobs(model);
 	free(comparison.ranks);

@@ -10,6 +10,7 @@
 #include "analysis/cost/cost_stretch.h"
 #include "analysis/model/communicators.h"
 #include "shm/array.h"
+#include "shm/clock.h"
 #include "shm/hash.h"
 
 /* Parts are kept for so long: the window is longer where steps are. */
@@ -28,8 +29,9 @@ struct ncs_costs {
 	struct ncs_cost_of_rank *costs; /* by process, from 1 */
 	struct ncs_costs_step *steps;     /* likewise: those of their jobs */
 	size_t cost_count;
-	bool is_computed;
+	bool is_computed, has_new; /* parts came since then */
 	uint64_t now_ns, computed_ns;
+	uint64_t took_ns; /* of a processor, the latest time */
 	uint64_t dropped_ns; /* latest_ns as old parts were last dropped */
 	uint64_t window_ns; /* the longest that was computed */
 };
@@ -83,6 +85,7 @@ int ncs_costs_note(const struct ncs_comparison *comparison,
 					costs->count + joined->count,
 					sizeof(*costs->parts)) != 0)
 		return -ENOMEM;
+	costs->has_new = true;
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_rank *rank = comparison->ranks[i];
 		struct ncs_cost_part *part = &costs->parts[costs->count++];
@@ -120,7 +123,7 @@ static void drop_old(struct ncs_costs *costs)
 }
 
 void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
-		      uint64_t every_ns)
+		      uint64_t every_times)
 {
 	uint64_t anew_ns;
 
@@ -131,9 +134,10 @@ void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
 	    costs->latest_ns >= costs->dropped_ns + NCS_COST_WINDOW_NS)
 		drop_old(costs);
 	anew_ns = costs->window_ns / ANEW * (1 + costs->count / MANY);
-	if (anew_ns < every_ns)
-		anew_ns = every_ns;
-	costs->is_computed &= now_ns < costs->computed_ns + anew_ns;
+	if (anew_ns < every_times * costs->took_ns)
+		anew_ns = every_times * costs->took_ns;
+	costs->is_computed &= !costs->has_new ||
+			      now_ns < costs->computed_ns + anew_ns;
 }
 
 static int by_communicator(const void *a, const void *b)
@@ -319,13 +323,18 @@ static int compute(struct ncs_costs *costs)
 static bool is_computed(const struct ncs_late_rank *late)
 {
 	struct ncs_costs *costs = late->costs;
+	uint64_t began_ns;
 
-	if (!costs || (!costs->is_computed && compute(costs) != 0))
-		return false;
-	if (!costs->is_computed)
+	if (costs && !costs->is_computed) {
+		began_ns = ncs_clock_thread_ns();
+		if (compute(costs) != 0)
+			return false;
+		costs->took_ns = ncs_clock_thread_ns() - began_ns;
 		costs->computed_ns = costs->now_ns;
-	costs->is_computed = true;
-	return late->process < costs->cost_count;
+		costs->is_computed = true;
+		costs->has_new = false;
+	}
+	return costs && late->process < costs->cost_count;
 }
 
 const struct ncs_cost_of_rank *ncs_costs_find(const struct ncs_late_rank *late)
@@ -345,8 +354,10 @@ const struct ncs_costs_step *ncs_costs_step(const struct ncs_late_rank *late)
 
 void ncs_costs_forget(struct ncs_costs *costs)
 {
-	if (costs)
-		costs->count = costs->latest_ns = costs->dropped_ns = 0;
+	if (!costs)
+		return;
+	costs->count = costs->latest_ns = costs->dropped_ns = 0;
+	costs->has_new = true;
 }
 
 void ncs_costs_free(struct ncs_costs *costs)

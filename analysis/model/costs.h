@@ -23,10 +23,10 @@ int ncs_costs_note(const struct ncs_comparison *comparison,
 /* Forgets the parts, whose clocks were moved. */
 void ncs_costs_forget(struct ncs_costs *costs);
 
-/* Drops the oldest operations. Costs are computed anew if they are too old by now, but not
- * within `every_ns` of the time before. */
+/* Drops the oldest operations. Costs are computed anew if they are too old by now and parts
+ * have come, but not within `every_times` the processor time that this took before. */
 void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
-		      uint64_t every_ns);
+		      uint64_t every_times);
 
 /* Returns the cost of the process of a rank, NULL if nothing of it was joined, or
  * there is no memory. Valid until the next update. */

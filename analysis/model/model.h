@@ -31,8 +31,9 @@ struct ncs_model {
 	const struct ncs_aliases *aliases; /* the source's; may be NULL */
 	bool shows_part; /* the source's: ranks of one process only */
 	bool keeps_latest;   /* whether ranks keep their latest records */
-	/* The least time between two computations of what ranks cost. */
-	uint64_t costs_every_ns;
+	/* Between two computations of what ranks cost are at least so many times what
+	 * one takes. */
+	uint64_t costs_every_times;
 	size_t latest_count; /* ranks that kept some before the latest update */
 	struct ncs_rank **ranks; /* by host, communicator, rank, process */
 	size_t rank_count, rank_capacity;

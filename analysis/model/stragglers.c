@@ -213,6 +213,17 @@ static void sum_up(struct ncs_late_rank *late)
 	late->is_viewed = true;
 }
 
+bool ncs_rank_is_waited_for(const struct ncs_rank *rank)
+{
+	struct ncs_late_rank *late = rank->late;
+
+	if (!late || ncs_late_operations(late) == 0)
+		return false;
+	if (!late->is_viewed)
+		sum_up(late);
+	return late->waited_in_all >= NCS_COST_LEAST / 100.;
+}
+
 /* Returns what the rank's process costs. */
 static struct ncs_cost_of_rank cost_of(const struct ncs_late_rank *late)
 {
@@ -246,7 +257,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	if (!late->is_viewed)
 		sum_up(late);
 	view->is_straggler = view->cost.is_too_much &&
-			     late->waited_in_all >= NCS_COST_LEAST / 100. &&
+			     ncs_rank_is_waited_for(rank) &&
 			     view->recent.operations >=
 				     NCS_FEW;
 	return view;
@@ -361,7 +372,9 @@ ncs_communicator_straggler(const struct ncs_communicator *communicator)
 
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
-		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+		const struct ncs_lateness_view *view =
+			ncs_rank_is_waited_for(rank) ? ncs_rank_lateness(rank) :
+						       NULL;
 
 		if (!view || !view->is_straggler || !ncs_rank_is_live(rank) ||
 		    view->cost.share <= cost)

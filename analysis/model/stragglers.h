@@ -147,8 +147,13 @@ static inline bool ncs_is_late_for_sure(const struct ncs_lateness_view *view)
 		       NCS_COST_WAITED / 100.;
 }
 
+/* Returns whether others wait for a rank for as much of the recent time as a straggler
+ * costs at least: of no other one does the cost, which takes long to compute, decide a
+ * finding. */
+bool ncs_rank_is_waited_for(const struct ncs_rank *rank);
+
 /* Returns the figures of a rank, or NULL if none of its operations was
- * compared. */
+ * compared. Computes its cost if that is too old. */
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank);
 
 /* Fills in the recent figures of one function alone. */

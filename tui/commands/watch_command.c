@@ -22,9 +22,10 @@
 /* Time between two looks at a command that runs. */
 #define HOOK_STEP_NS UINT64_C(50000000)
 
-/* Time between two computations of costs. They take more than all else that a watch does,
- * and are of the latest 10 s or more. */
-#define COSTS_EVERY_NS UINT64_C(5000000000)
+/* Computing costs takes a three-hundredth of a processor at most, however large the job
+ * is: it takes more than all else that a watch does, and costs are of the latest 10 s or
+ * more. */
+#define COSTS_EVERY_TIMES 300u
 
 struct verdict_watch {
 	const struct ncs_options *options;
@@ -200,7 +201,7 @@ int ncs_watch_run(const struct ncs_command_input *input)
 	/* The latest calls show what some ranks have finished and others have
 	 * not. */
 	watch.model.keeps_latest = true;
-	watch.model.costs_every_ns = COSTS_EVERY_NS;
+	watch.model.costs_every_times = COSTS_EVERY_TIMES;
 	/* Peaks tell what holds a GPU or a port back. */
 	input->source->wants_peaks = true;
 	if (input->options->listen_address)

@@ -87,6 +87,20 @@ static void level_ranks_are_healthy(void **state)
 	assert_int_equal(fixture->diagnosis.count, 0);
 }
 
+/* Costs decide nothing of ranks that nobody waits for, so that they are not computed. */
+static void only_a_late_rank_is_waited_for(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	look(fixture, 2 * SECOND);
+	for (size_t i = 0; i < RANKS; i++)
+		assert_int_equal(
+			ncs_rank_is_waited_for(
+				fixture->scripted.model.ranks[i]),
+			i == 1);
+}
+
 static void lateness_that_is_over_is_not_a_finding(void **state)
 {
 	struct late_fixture *fixture = *state;
@@ -278,6 +292,43 @@ static void new_lateness_is_not_thinned_out_by_an_old_level_time(void **state)
 	assert_int_equal(fixture->diagnosis.count, 1);
 	/* 20 of 120 ms in the latest ten seconds. */
 	assert_true(fixture->diagnosis.findings[0].share > 0.15);
+}
+
+/* Returns what rank 1 is found to cost after it was late by 20 of 120 ms for five seconds,
+ * and then level for as long. */
+static double share_after_level_time(struct late_fixture *fixture)
+{
+	uint64_t now_ns = SECOND;
+
+	for (unsigned i = 0; i < 90; i++) {
+		uint64_t late_ns = i < 40 ? 20 * MS : 0;
+		uint64_t end_ns = now_ns + late_ns + 30 * MS;
+
+		for (size_t k = 0; k < RANKS; k++) {
+			uint64_t call_ns = now_ns + (k == 1 ? late_ns : 0);
+
+			all_reduce(fixture, k, i, call_ns, call_ns + 1, end_ns);
+		}
+		now_ns = end_ns + 70 * MS;
+		if (i == 39 || i == 89)
+			look(fixture, now_ns);
+	}
+	assert_int_equal(fixture->diagnosis.count, 1);
+	return fixture->diagnosis.findings[0].share;
+}
+
+static void cost_follows_what_comes(void **state)
+{
+	assert_true(share_after_level_time(*state) < 0.12);
+}
+
+/* A watch bounds what computing costs takes. */
+static void cost_stays_until_it_may_be_computed_again(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	fixture->scripted.model.costs_every_times = UINT64_C(1) << 30;
+	assert_true(share_after_level_time(fixture) > 0.15);
 }
 
 static void
@@ -700,6 +751,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(rank_that_is_late_from_the_start_is_found_at_once),
 		TEST(level_ranks_are_healthy),
+		TEST(only_a_late_rank_is_waited_for),
+		TEST(cost_follows_what_comes),
+		TEST(cost_stays_until_it_may_be_computed_again),
 		TEST(lateness_that_is_over_is_not_a_finding),
 		TEST(job_that_has_ended_is_judged_as_of_its_end),
 		TEST(lateness_that_was_over_before_the_job_ended_is_not_a_finding),
