@@ -222,11 +222,12 @@ static bool is_gone_for_long(const struct ncs_wait_graph *graph,
 
 		if (ncs_shares_process(rank, other) &&
 		    ncs_age_ns(other, ncs_rank_moved_ns(other)) <
-			    NCS_STUCK_NS &&
+			    ncs_stuck_ns(other) &&
 		    ncs_rank_moved_ns(other) != 0)
 			return false;
 	}
-	return finding->duration_ns >= usual_wait_ns(rank) + NCS_STUCK_NS &&
+	return finding->duration_ns >=
+		       usual_wait_ns(rank) + ncs_stuck_ns(rank) &&
 	       !has_come_late(rank, finding->peer.rank);
 }
 
@@ -388,7 +389,8 @@ static bool is_stuck(const struct ncs_diagnosis *diagnosis,
 {
 	/* Until it called, the others waited for its host. */
 	if (node->operation && !node->halted &&
-	    ncs_age_ns(node->rank, node->operation->start_ns) < NCS_STUCK_NS)
+	    ncs_age_ns(node->rank, node->operation->start_ns) <
+		    ncs_stuck_ns(node->rank))
 		return false;
 	if (node->queued)
 		return diagnosis->passes > 1 && node->gpu_stalled;

@@ -222,11 +222,23 @@ void ncs_finding_add_unseen(struct ncs_finding *finding,
 				 });
 }
 
+uint64_t ncs_stuck_ns(const struct ncs_rank *rank)
+{
+	return rank->now.liveness == NCS_DEAD && rank->now.alive_ns != 0 ?
+		       NCS_STUCK_NS - NCS_HEARTBEAT_NS :
+		       NCS_STUCK_NS;
+}
+
 void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled)
 {
+	const struct ncs_rank *rank = finding->root.rank;
+	/* A wait for one that died goes on. */
+	bool is_over = rank && finding->verdict != NCS_VERDICT_RANK_DIED;
+
 	finding->severity = verdicts[finding->verdict].severity;
 	if (finding->severity == NCS_SEVERITY_STUCK &&
-	    (!stalled || finding->duration_ns < NCS_STUCK_NS))
+	    (!stalled || finding->duration_ns < (is_over ? ncs_stuck_ns(rank) :
+							   NCS_STUCK_NS)))
 		finding->severity = NCS_SEVERITY_SLOW;
 }
 

@@ -154,8 +154,12 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 void ncs_finding_add_unseen(struct ncs_finding *finding,
 			    const struct ncs_communicator *communicator);
 
+/* Returns how long something of a rank must have lasted to be stuck: NCS_STUCK_NS, of a
+ * process that died until it was last known to live, after which it may have lived on. */
+uint64_t ncs_stuck_ns(const struct ncs_rank *rank);
+
 /* Sets the verdict's severity, but at most "slow" unless the root is stalled
- * and the finding has lasted for NCS_STUCK_NS. */
+ * and the finding has lasted for ncs_stuck_ns(). */
 void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled);
 
 /* Sets the confidence, but at most "likely" if the root has lost records or its

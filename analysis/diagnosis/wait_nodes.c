@@ -25,13 +25,16 @@ static bool is_gpu_stalled(const struct ncs_rank *rank)
 }
 
 /* Whether nothing of a rank but its proxy thread has moved since the previous
- * update. */
+ * update, or for long where that is longer ago. */
 static bool is_stalled(const struct ncs_rank *rank)
 {
 	const struct ncs_counters *before = ncs_rank_before(rank);
 	const struct ncs_snapshot *now = &rank->now;
 
 	if (!ncs_rank_is_live(rank))
+		return true;
+	if (before && before->taken_ns + NCS_STUCK_NS <= now->taken_ns &&
+	    ncs_age_ns(rank, ncs_rank_moved_ns(rank)) >= NCS_STUCK_NS)
 		return true;
 	if (!before ||
 	    ncs_launches_moved_ns(&now->launches) > before->taken_ns ||
@@ -274,7 +277,7 @@ static void find_late_deaths(const struct ncs_wait_graph *graph,
 		struct ncs_wait_node *node = ncs_wait_node_of(graph, rank);
 
 		if (rank->now.liveness == NCS_DEAD && !node->was_stopped &&
-		    alive_ns(rank) >= last_ns + NCS_STUCK_NS)
+		    alive_ns(rank) >= last_ns + ncs_stuck_ns(rank))
 			node->halted = false;
 	}
 }

@@ -1496,6 +1496,72 @@ static void two_killed(struct scripted *scripted, uint64_t first_ns,
 	killed(&scripted->ranks[1], second_ns);
 }
 
+/* Returns the severity of the wait for rank 1, which began at 10 s, at the first look:
+ * both processes were killed, and their last heartbeats were then. */
+static enum ncs_verdict_severity severity_of_killed(struct scripted *scripted,
+						    uint64_t alive_ns)
+{
+	enum ncs_verdict_severity severity = NCS_SEVERITY_WELL;
+	struct ncs_diagnosis diagnosis;
+
+	two_killed(scripted, alive_ns, alive_ns);
+	diagnose(&diagnosis, scripted);
+	for (size_t i = 0; i < diagnosis.count; i++)
+		if (diagnosis.findings[i].verdict == NCS_VERDICT_RANK_MISSING)
+			severity = diagnosis.findings[i].severity;
+	ncs_diagnosis_release(&diagnosis);
+	return severity;
+}
+
+/* A process lives on for up to 0.6 s after its last heartbeat. */
+static void a_hang_that_ended_between_two_heartbeats_is_told(void **state)
+{
+	assert_int_equal(severity_of_killed(*state, 14400 * MS),
+			 NCS_SEVERITY_STUCK);
+}
+
+static void what_was_killed_sooner_has_not_hung(void **state)
+{
+	assert_int_not_equal(severity_of_killed(*state, 14399 * MS),
+			     NCS_SEVERITY_STUCK);
+}
+
+/* Returns the severity of the wait for rank 1, which began at 10 s, at a look at this
+ * time, the first one after 9 s. */
+static enum ncs_verdict_severity severity_after_9_s(struct scripted *scripted,
+						    uint64_t now_ns)
+{
+	enum ncs_verdict_severity severity;
+	struct ncs_diagnosis diagnosis;
+
+	ncs_diagnosis_init(&diagnosis);
+	on_stream(scripted, 0, 7);
+	on_stream(scripted, 1, 7)->snapshot.last_call_ns = 8 * SECOND;
+	scripted_pass(scripted, 9 * SECOND);
+	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+	assert_int_equal(diagnosis.count, 0);
+	launch(&scripted->ranks[0], NCS_FUNCTION_ALL_REDUCE, true);
+	scripted_pass(scripted, now_ns);
+	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+	assert_int_equal(diagnosis.findings[0].verdict,
+			 NCS_VERDICT_RANK_MISSING);
+	severity = diagnosis.findings[0].severity;
+	ncs_diagnosis_release(&diagnosis);
+	return severity;
+}
+
+static void looks_far_apart_tell_a_hang_by_its_age(void **state)
+{
+	assert_int_equal(severity_after_9_s(*state, 16 * SECOND),
+			 NCS_SEVERITY_STUCK);
+}
+
+static void a_younger_wait_is_no_hang_between_looks_far_apart(void **state)
+{
+	assert_int_equal(severity_after_9_s(*state, 14500 * MS),
+			 NCS_SEVERITY_SLOW);
+}
+
 /* Returns how many processes a finding says may have died before its root. */
 static uint64_t deaths_before(const struct ncs_finding *finding)
 {
@@ -2002,6 +2068,10 @@ int main(void)
 			a_hang_stays_first_when_watchdogs_end_its_ranks),
 		TEST(a_deadlock_stays_first_when_one_of_its_ranks_ends),
 		TEST(a_rank_that_died_while_it_waited_is_told_once_others_moved),
+		TEST(a_hang_that_ended_between_two_heartbeats_is_told),
+		TEST(what_was_killed_sooner_has_not_hung),
+		TEST(looks_far_apart_tell_a_hang_by_its_age),
+		TEST(a_younger_wait_is_no_hang_between_looks_far_apart),
 		TEST(a_death_without_a_date_leaves_what_is_possible),
 		TEST(a_deadlock_is_told_with_the_deaths_of_a_killed_job),
 		TEST(a_deadlock_and_the_deaths_are_told_where_they_were_watched),
