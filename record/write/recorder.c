@@ -15,7 +15,9 @@
 #include "shm/clock.h"
 #include "shm/process.h"
 
+/* A scan opens files: there is one in so many of the longest pauses at most. */
 #define SCAN_EVERY_NS UINT64_C(50000000)
+#define SCAN_PAUSES 3u
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
 #define FLUSH_EVERY_NS UINT64_C(1000000000)
 
@@ -199,6 +201,13 @@ static uint64_t flush_every_ns(const struct recorder_run *recorder)
 		       FLUSH_EVERY_NS;
 }
 
+static uint64_t scan_every_ns(const struct ncs_recorder_settings *settings)
+{
+	uint64_t pauses_ns = SCAN_PAUSES * settings->pause_ns;
+
+	return pauses_ns > SCAN_EVERY_NS ? pauses_ns : SCAN_EVERY_NS;
+}
+
 /* Does every task that is due, except recording the rings. Returns 0 or
  * -errno. */
 static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
@@ -206,7 +215,7 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 	const struct ncs_recorder_settings *settings = recorder->settings;
 	int error = 0;
 
-	if (is_due(&recorder->scanned_ns, SCAN_EVERY_NS, now_ns))
+	if (is_due(&recorder->scanned_ns, scan_every_ns(settings), now_ns))
 		error = ncs_recorder_segments_scan(&recorder->followed);
 	if (!error && is_due(&recorder->clock_ns, CLOCK_EVERY_NS, now_ns))
 		error = record_clock(recorder);

@@ -30,7 +30,7 @@
 #define FILE_BYTES (UINT64_C(16) << 20)
 
 /* Rings hold seconds; reading them less often takes less of the processor. */
-#define PAUSE_NS UINT64_C(50000000)
+#define PAUSE_NS UINT64_C(100000000)
 
 /* Longest time between two states of a rank, from which hangs are told. */
 #define STATES_NS SECOND_NS
