@@ -197,7 +197,7 @@ static int drain(struct agent *agent)
 	if (!agent->settings->with_records ||
 	    !is_within(agent, RECORDS_SHARE))
 		return 0;
-	return ncs_recorder_segments_drain(&agent->followed, &fullest);
+	return ncs_recorder_segments_drain(&agent->followed, 0, &fullest);
 }
 
 /* --- The loop ------------------------------------------------------------ */

@@ -28,6 +28,10 @@
 #define PAUSE_MAX_NS UINT64_C(10000000)
 #define PAUSE_MIN_NS UINT64_C(50000)
 
+/* A ring is read once this share of it is new, in 1/1024, and with each state of its rank
+ * or, if these are far apart, before each flush. */
+#define QUARTER 256u
+
 struct recorder_run {
 	const struct ncs_recorder_settings *settings;
 	struct ncs_recorder_result *result;
@@ -208,14 +212,20 @@ static uint64_t scan_every_ns(const struct ncs_recorder_settings *settings)
 	return pauses_ns > SCAN_EVERY_NS ? pauses_ns : SCAN_EVERY_NS;
 }
 
-/* Does every task that is due, except recording the rings. Returns 0 or
- * -errno. */
-static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
+/* Does every task that is due, and records the rings. Sets *fullest as
+ * ncs_recorder_segments_drain() does. Returns 0 or -errno. */
+static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns,
+			  uint64_t *fullest)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
-	int error = 0;
+	uint64_t flush_ns = flush_every_ns(recorder);
+	bool flushes = is_due(&recorder->flushed_ns, flush_ns, now_ns);
+	bool drains = flushes && settings->interval_ns > flush_ns;
+	int error = ncs_recorder_segments_drain(
+		&recorder->followed, drains ? 0 : QUARTER, fullest);
 
-	if (is_due(&recorder->scanned_ns, scan_every_ns(settings), now_ns))
+	if (!error &&
+	    is_due(&recorder->scanned_ns, scan_every_ns(settings), now_ns))
 		error = ncs_recorder_segments_scan(&recorder->followed);
 	if (!error && is_due(&recorder->clock_ns, CLOCK_EVERY_NS, now_ns))
 		error = record_clock(recorder);
@@ -223,8 +233,7 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 	    is_due(&recorder->states_ns, settings->interval_ns, now_ns))
 		error = ncs_recorder_segments_states(&recorder->followed,
 						     now_ns);
-	if (!error &&
-	    is_due(&recorder->flushed_ns, flush_every_ns(recorder), now_ns))
+	if (!error && flushes)
 		error = ncs_recording_writer_flush(recorder->writer);
 	return error;
 }
@@ -236,7 +245,7 @@ static uint64_t pause_ns(const struct ncs_recorder_settings *settings,
 			 uint64_t since_ns, uint64_t fullest)
 {
 	uint64_t most = settings->pause_ns ? settings->pause_ns : PAUSE_MAX_NS;
-	uint64_t pause = fullest > 0 ? since_ns * 256 / fullest : most;
+	uint64_t pause = fullest > 0 ? since_ns * QUARTER / fullest : most;
 
 	if (pause > most)
 		return most;
@@ -282,10 +291,7 @@ static void loop(struct recorder_run *recorder)
 
 	for (;;) {
 		now_ns = ncs_clock_monotonic_ns();
-		error = do_what_is_due(recorder, now_ns);
-		if (!error)
-			error = ncs_recorder_segments_drain(&recorder->followed,
-							    &fullest);
+		error = do_what_is_due(recorder, now_ns, &fullest);
 		if (error) {
 			fail_writing(recorder, error);
 			return;
@@ -309,7 +315,7 @@ static void finish(struct recorder_run *recorder)
 	followed->until_ns = now_ns + LAST_NS;
 	error = ncs_recorder_segments_states(followed, now_ns);
 	if (!error)
-		error = ncs_recorder_segments_drain(followed, &fullest);
+		error = ncs_recorder_segments_drain(followed, 0, &fullest);
 	if (!error && ncs_recorder_segments_is_over(followed))
 		report(recorder, "the segments hold too many records: some of the"
 				 " last ones are not recorded");

@@ -74,7 +74,8 @@ static bool is_live(const struct ncs_recorder_segment *segment)
 /* --- Records and states -------------------------------------------------- */
 
 static int drain(struct ncs_recorder_segments *followed,
-		 const struct ncs_recorder_segment *segment, uint64_t *fullest)
+		 const struct ncs_recorder_segment *segment, uint64_t least,
+		 uint64_t *fullest)
 {
 	const struct ncs_header *header = ncs_reader_header(segment->reader);
 	size_t count;
@@ -95,6 +96,8 @@ static int drain(struct ncs_recorder_segments *followed,
 			waiting = capacity;
 		if (waiting * 1024 / capacity > *fullest)
 			*fullest = waiting * 1024 / capacity;
+		if (waiting * 1024 / capacity < least)
+			continue;
 		error = ncs_recording_writer_drain(
 			followed->writer, segment->rank, segment->reader, i,
 			ncs_clock_monotonic_ns(), &count);
@@ -105,14 +108,14 @@ static int drain(struct ncs_recorder_segments *followed,
 }
 
 int ncs_recorder_segments_drain(struct ncs_recorder_segments *followed,
-				uint64_t *fullest)
+				uint64_t least, uint64_t *fullest)
 {
 	int error = 0;
 
 	*fullest = 0;
 	for (size_t i = 0; i < followed->count && !error; i++)
 		if (is_live(&followed->segments[i]))
-			error = drain(followed, &followed->segments[i],
+			error = drain(followed, &followed->segments[i], least,
 				      fullest);
 	return error;
 }
@@ -158,7 +161,7 @@ static int record_segment(struct ncs_recorder_segments *followed,
 	struct ncs_process_state process =
 		ncs_reader_process(segment->reader, now_ns);
 	uint64_t fullest = 0;
-	int error = drain(followed, segment, &fullest);
+	int error = drain(followed, segment, 0, &fullest);
 
 	/* A segment that was not read to its end is not at its end. */
 	if (!error && ncs_recorder_segments_is_over(followed))
@@ -338,7 +341,7 @@ static int record_removal(struct ncs_recorder_segments *followed,
 			  struct ncs_recorder_segment *segment)
 {
 	uint64_t fullest = 0;
-	int error = drain(followed, segment, &fullest);
+	int error = drain(followed, segment, 0, &fullest);
 
 	if (!error && ncs_recorder_segments_is_over(followed))
 		return 0;

@@ -87,10 +87,11 @@ bool ncs_recorder_segments_is_over(const struct ncs_recorder_segments *followed)
  * whose ranks have made no call for NCS_STUCK_NS, once until one does. */
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed);
 
-/* Records the new records of all rings. Sets *fullest to the new share of the
- * fullest ring, in 1/1024. */
+/* Records the new records of all rings, of which so many 1/1024 at least are new: a chunk
+ * for each ring, which is small otherwise. Sets *fullest to the new share of the fullest
+ * ring, in 1/1024. */
 int ncs_recorder_segments_drain(struct ncs_recorder_segments *followed,
-				uint64_t *fullest);
+				uint64_t least, uint64_t *fullest);
 
 /* Records the state of each segment, and the records that were in its rings
  * before. */
