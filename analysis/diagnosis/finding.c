@@ -237,8 +237,8 @@ void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled)
 
 	finding->severity = verdicts[finding->verdict].severity;
 	if (finding->severity == NCS_SEVERITY_STUCK &&
-	    (!stalled || finding->duration_ns < (is_over ? ncs_stuck_ns(rank) :
-							   NCS_STUCK_NS)))
+	    (!stalled || finding->duration_ns <
+				 (is_over ? ncs_stuck_ns(rank) : NCS_STUCK_NS)))
 		finding->severity = NCS_SEVERITY_SLOW;
 }
 

@@ -31,7 +31,7 @@ struct ncs_costs {
 	size_t cost_count;
 	bool is_computed, has_new; /* parts came since then */
 	uint64_t now_ns, computed_ns;
-	uint64_t took_ns; /* of a processor, the latest time */
+	uint64_t took_ns;    /* of a processor, the latest time */
 	uint64_t dropped_ns; /* latest_ns as old parts were last dropped */
 	uint64_t window_ns; /* the longest that was computed */
 };

@@ -258,8 +258,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 		sum_up(late);
 	view->is_straggler = view->cost.is_too_much &&
 			     ncs_rank_is_waited_for(rank) &&
-			     view->recent.operations >=
-				     NCS_FEW;
+			     view->recent.operations >= NCS_FEW;
 	return view;
 }
 

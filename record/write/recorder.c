@@ -221,8 +221,8 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns,
 	uint64_t flush_ns = flush_every_ns(recorder);
 	bool flushes = is_due(&recorder->flushed_ns, flush_ns, now_ns);
 	bool drains = flushes && settings->interval_ns > flush_ns;
-	int error = ncs_recorder_segments_drain(
-		&recorder->followed, drains ? 0 : QUARTER, fullest);
+	int error = ncs_recorder_segments_drain(&recorder->followed,
+						drains ? 0 : QUARTER, fullest);
 
 	if (!error &&
 	    is_due(&recorder->scanned_ns, scan_every_ns(settings), now_ns))

@@ -95,10 +95,9 @@ static void only_a_late_rank_is_waited_for(void **state)
 	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
 	look(fixture, 2 * SECOND);
 	for (size_t i = 0; i < RANKS; i++)
-		assert_int_equal(
-			ncs_rank_is_waited_for(
-				fixture->scripted.model.ranks[i]),
-			i == 1);
+		assert_int_equal(ncs_rank_is_waited_for(
+					 fixture->scripted.model.ranks[i]),
+				 i == 1);
 }
 
 static void lateness_that_is_over_is_not_a_finding(void **state)
@@ -767,7 +766,7 @@ int main(void)
 		TEST(host_is_busy_until_it_takes_longer_than_before),
 		TEST(rank_that_never_paused_before_is_missing),
 		TEST(rank_that_goes_on_after_a_pause_is_not_late),
-				TEST(late_host_costs_what_it_works_longer_than_others),
+		TEST(late_host_costs_what_it_works_longer_than_others),
 		TEST(late_host_ahead_costs_what_other_hosts_do_not_work),
 		TEST(late_host_of_long_steps_is_found),
 		TEST(late_host_of_long_steps_stays_found),

@@ -365,9 +365,8 @@ TEST(records_published_while_followed_are_recorded)
 			assert_int_equal(fullest, 512);
 		}
 	}
-	assert_int_equal(ncs_recorder_segments_drain(&test->followed, 0,
-						     &fullest),
-			 0);
+	assert_int_equal(
+		ncs_recorder_segments_drain(&test->followed, 0, &fullest), 0);
 	assert_int_equal(fullest, 0);
 	end(test, &file);
 	sum = sum_of_records(&file);
@@ -393,9 +392,8 @@ TEST(reading_stops_when_time_is_up)
 	segment_fixture_put(test->fixture, 1, 4);
 	let_it_end(test);
 	test->followed.until_ns = 1;
-	assert_int_equal(ncs_recorder_segments_drain(&test->followed, 0,
-						     &fullest),
-			 0);
+	assert_int_equal(
+		ncs_recorder_segments_drain(&test->followed, 0, &fullest), 0);
 	refresh(test);
 	scan(test);
 	test->followed.until_ns = 0;
