@@ -26,13 +26,14 @@
 # Must not depend on what is tested. Tests must not depend on the user who runs
 # them: they get no NCCL or ncclstat settings and an empty home folder each.
 #
-#   TEST_TIMEOUT=480   seconds that a program may take
+#   TEST_TIMEOUT=900   seconds that a program may take, also where other work
+#                      leaves it a small part of a processor
 #   TEST_EMULATOR=     command that runs programs of another processor
 
 set -eu
 cd "$(dirname "$0")/.."
 
-limit=${TEST_TIMEOUT:-480}
+limit=${TEST_TIMEOUT:-900}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-test.XXXXXX")
 # The programs that run: words NUMBER:PID.
 running=
