@@ -167,34 +167,24 @@ static bool find_phase(const struct search *search,
 		       const struct ncs_cost_class *class, uint32_t i,
 		       uint32_t *p)
 {
-	uint32_t found = *p, most, looked_at;
+	uint64_t token = launches_of(search, rank)[i].token;
+	uint32_t found = *p, most = 0, looked_at;
 
-	most = count_fitting(search, rank, i, class->step, class->period, *p,
-			     &looked_at);
 	/* The nearest after the expected position, if several fit. */
 	for (uint32_t k = 1; k < class->period; k++) {
-		uint32_t q = (*p + k) % class->period;
-		uint32_t fitting = count_fitting(search, rank, i, class->step,
-						 class->period, q, &looked_at);
+		uint32_t q = (*p + k) % class->period, fitting;
 
-		if (fitting > most) {
+		if (class->step[q] != token)
+			continue;
+		fitting = count_fitting(search, rank, i, class->step,
+					class->period, q, &looked_at);
+		if (100 * fitting > NCS_MOST * looked_at && fitting > most) {
 			most = fitting;
 			found = q;
 		}
 	}
-	if (found == *p || most * 10 <= looked_at * 9 ||
-	    launches_of(search, rank)[i].token != class->step[found])
-		return false;
 	*p = found;
-	return true;
-}
-
-static bool is_in_step(const struct ncs_cost_class *class, uint64_t token)
-{
-	for (uint32_t i = 0; i < class->period; i++)
-		if (class->step[i] == token)
-			return true;
-	return false;
+	return most > 0;
 }
 
 /* Gives the launches of a rank positions, the i-th position p. */
@@ -203,7 +193,7 @@ static void place(const struct search *search, const struct ncs_cost_rank *rank,
 {
 	struct ncs_cost_launch *launches =
 		&search->window->launches[rank->first];
-	uint32_t period = class->period, q = p, misses = 0;
+	uint32_t period = class->period, q = p;
 
 	for (uint32_t i = from; i-- > 0;) {
 		uint32_t before = (q + period - 1) % period;
@@ -214,17 +204,11 @@ static void place(const struct search *search, const struct ncs_cost_rank *rank,
 		q = before;
 	}
 	for (uint32_t i = from; i < rank->count; i++) {
-		if (launches[i].token != class->step[p]) {
-			misses++;
-			if (misses <= period &&
-			    !is_in_step(class, launches[i].token))
-				continue;
-			if (!find_phase(search, rank, class, i, &p))
-				continue;
-		}
+		if (launches[i].token != class->step[p] &&
+		    !find_phase(search, rank, class, i, &p))
+			continue;
 		launches[i].position = p;
 		p = (p + 1) % period;
-		misses = 0;
 	}
 }
 
