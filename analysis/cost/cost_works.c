@@ -60,7 +60,6 @@ void ncs_cost_works_release(struct ncs_cost_works *works)
 	free(works->others);
 	free(works->buckets);
 	free(works->values);
-	free(works->spread);
 	free(works->factors);
 	free(works->scratch);
 	*works = (struct ncs_cost_works){ 0 };
@@ -106,18 +105,13 @@ int ncs_cost_works_reserve(struct ncs_cost_works *works)
 	for (size_t i = 0; i < works->bucket_count; i++) {
 		struct ncs_cost_bucket *bucket = &works->buckets[i];
 
-		bucket->seen = bucket->spread = (uint32_t)count;
+		bucket->seen = (uint32_t)count;
 		bucket->less = bucket->seen + bucket->seen_count;
 		count += bucket->seen_count + bucket->less_count;
 		bucket->seen_count = bucket->less_count = 0;
 	}
 	return ncs_array_reserve(&works->values, &works->value_capacity, count,
-				 sizeof(*works->values)) ||
-			       ncs_array_reserve(&works->spread,
-						 &works->spread_capacity, count,
-						 sizeof(*works->spread)) ?
-		       -ENOMEM :
-		       0;
+				 sizeof(*works->values));
 }
 
 void ncs_cost_works_put(struct ncs_cost_works *works,
@@ -132,54 +126,21 @@ void ncs_cost_works_put(struct ncs_cost_works *works,
 
 /* --- Sums ----------------------------------------------------------------- */
 
-/* Spreads works that are only known to be less over those seen below their limits:
- * the estimate of Kaplan and Meier, turned around. `spread` holds those seen, in
- * ascending order, and has room for all; `less` is sorted. */
-static void spread_less(float *spread, uint32_t seen_count, const float *less,
-			uint32_t less_count)
-{
-	uint32_t all = seen_count + less_count, left = all, j = seen_count;
-	uint32_t limits = less_count, out = all;
-	double below = 1; /* estimated share of works up to spread[j] */
-
-	/* From the largest to the smallest; of equal ones those seen first. Each
-	 * that was seen has a place at least, so that none is overwritten before
-	 * it is read. */
-	while (j > 0) {
-		float seen = spread[--j];
-
-		for (; limits > 0 && less[limits - 1] > seen; limits--)
-			left--;
-		below *= j == 0 ? 0 : 1 - 1. / left;
-		left--;
-		while (out > j && (out - 0.5) / all > below)
-			spread[--out] = seen;
-	}
-}
-
 static void finish_bucket(struct ncs_cost_works *works,
 			  struct ncs_cost_bucket *bucket)
 {
-	uint32_t seen = bucket->seen_count, less = bucket->less_count;
-	float *spread = &works->spread[bucket->spread];
-	float *limits = &works->values[bucket->less];
+	float *seen = &works->values[bucket->seen];
+	const float *limits = &works->values[bucket->less];
 
 	bucket->least_less_ns = INFINITY;
 	bucket->median_ns = NAN;
-	for (uint32_t i = 0; i < less; i++)
+	for (uint32_t i = 0; i < bucket->less_count; i++)
 		bucket->least_less_ns = fminf(bucket->least_less_ns, limits[i]);
-	for (uint32_t i = 0; i < seen; i++)
-		spread[i] = works->values[bucket->seen + i];
-	if (seen > 0)
-		ncs_cost_sort(spread, seen);
-	if (seen >= NCS_COST_STEPS)
-		bucket->median_ns = (float)ncs_cost_quantile(spread, seen, 0.5);
-	bucket->spread_count = seen;
-	if (seen == 0 || less == 0)
-		return;
-	ncs_cost_sort(limits, less);
-	spread_less(spread, seen, limits, less);
-	bucket->spread_count = seen + less;
+	if (bucket->seen_count > 0)
+		ncs_cost_sort(seen, bucket->seen_count);
+	if (bucket->seen_count >= NCS_COST_STEPS)
+		bucket->median_ns = (float)ncs_cost_quantile(
+			seen, bucket->seen_count, 0.5);
 }
 
 /* Returns the buckets of a kind's ranks. */
@@ -386,13 +347,13 @@ struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
 static double share_of(const struct ncs_cost_works *works,
 		       const struct ncs_cost_bucket *bucket, double ns)
 {
-	const float *values = &works->spread[bucket->spread];
+	const float *values = &works->values[bucket->seen];
 	uint32_t ends[2];
 
-	if (bucket->spread_count < 2)
+	if (bucket->seen_count < 2)
 		return 0.5;
 	for (unsigned k = 0; k < 2; k++) {
-		uint32_t low = 0, high = bucket->spread_count;
+		uint32_t low = 0, high = bucket->seen_count;
 
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
@@ -406,7 +367,7 @@ static double share_of(const struct ncs_cost_works *works,
 		ends[k] = low;
 	}
 	return fmin(1, fmax(0, ((double)ends[0] + ends[1] - 1) / 2 /
-				       (bucket->spread_count - 1)));
+				       (bucket->seen_count - 1)));
 }
 
 double ncs_cost_mapped_ns(struct ncs_cost_works *works,
@@ -423,8 +384,8 @@ double ncs_cost_mapped_ns(struct ncs_cost_works *works,
 
 		if (i != map->own_place && is_seen(other, map->own->seen_count))
 			works->scratch[count++] =
-				ncs_cost_quantile(&works->spread[other->spread],
-						  other->spread_count, share);
+				ncs_cost_quantile(&works->values[other->seen],
+						  other->seen_count, share);
 	}
 	return ncs_cost_median(works->scratch, count);
 }

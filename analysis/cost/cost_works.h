@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The works of ranks, by kind and anchor: the times from anchors to events. One that
- * is only known to be shorter than a time counts by that time. Private to
- * analysis/cost. Times are ns.
+/* The works of ranks, by kind and anchor: the times from anchors to events. Those that
+ * are only known to be shorter than a time are kept apart. Private to analysis/cost.
+ * Times are ns.
  */
 #ifndef NCS_ANALYSIS_COST_COST_WORKS_H
 #define NCS_ANALYSIS_COST_COST_WORKS_H
@@ -10,11 +10,8 @@
 
 /* The works of a rank of one kind since one anchor. */
 struct ncs_cost_bucket {
-	uint32_t seen, seen_count; /* in `values`, in the order of launches */
+	uint32_t seen, seen_count; /* in `values`, in ascending order */
 	uint32_t less, less_count; /* in `values`: limits of works not seen */
-	/* In `spread`: seen ones in ascending order, with those in between that
-	 * are only known to be less. */
-	uint32_t spread, spread_count;
 	float median_ns;     /* of those seen; NAN if they are too few */
 	float expected_ns;   /* where none is seen; NAN if not known */
 	float least_less_ns; /* the least limit; INFINITY if there is none */
@@ -41,8 +38,8 @@ struct ncs_cost_works {
 	size_t other_count, other_capacity;
 	struct ncs_cost_bucket *buckets;
 	size_t bucket_count, bucket_capacity;
-	float *values, *spread;
-	size_t value_capacity, spread_capacity;
+	float *values;
+	size_t value_capacity;
 	/* By rank of the window: as a whole, it takes so many times what is usual. */
 	double *factors;
 	double *scratch; /* as many as there are ranks, twice */

@@ -137,28 +137,6 @@ static void hosts_that_always_wait_need_less(void **state)
 	assert_float_equal(mapped(fixture, 0, 1e6), 1e6, 1);
 }
 
-static void limits_are_spread_over_works_below_them(void **state)
-{
-	struct fixture *fixture = *state;
-	struct ncs_cost_bucket *bucket = bucket_of(fixture, 1, 0);
-	static const float wanted[] = { 1, 1, 1, 1, 2, 3 };
-
-	bucket->seen_count = bucket->less_count = 3;
-	assert_int_equal(ncs_cost_works_reserve(&fixture->works), 0);
-	for (unsigned i = 0; i < 3; i++)
-		ncs_cost_works_put(&fixture->works, bucket, false, 3 - i);
-	/* One is below 10, two below 1.5, thus like the smallest. */
-	ncs_cost_works_put(&fixture->works, bucket, true, 1.5);
-	ncs_cost_works_put(&fixture->works, bucket, true, 10);
-	ncs_cost_works_put(&fixture->works, bucket, true, 1.5);
-	ncs_cost_works_finish(&fixture->works, &fixture->window,
-			      false);
-	assert_int_equal(bucket->spread_count, 6);
-	for (unsigned i = 0; i < 6; i++)
-		assert_float_equal(fixture->works.spread[bucket->spread + i],
-				   wanted[i], 1e-6);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,9 +149,6 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			hosts_that_always_wait_need_less, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			limits_are_spread_over_works_below_them, setup,
-			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
