@@ -5,48 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Puts the value that belongs at `place` there, and no larger one before it
- * (Wirth's selection). */
-static void select_place(double *values, size_t count, size_t place)
-{
-	ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, at = (ptrdiff_t)place;
-
-	while (low < high) {
-		double pivot = values[at];
-		ptrdiff_t i = low, j = high;
-
-		do {
-			while (values[i] < pivot)
-				i++;
-			while (pivot < values[j])
-				j--;
-			if (i <= j) {
-				double swapped = values[i];
-
-				values[i++] = values[j];
-				values[j--] = swapped;
-			}
-		} while (i <= j);
-		if (j < at)
-			low = i;
-		if (at < i)
-			high = j;
-	}
-}
+#include "analysis/base/selection.h"
 
 double ncs_cost_median(double *values, size_t count)
 {
-	double upper, lower;
-
-	select_place(values, count, count / 2);
-	upper = values[count / 2];
-	if (count % 2)
-		return upper;
-	lower = values[0];
-	for (size_t i = 1; i < count / 2; i++)
-		if (values[i] > lower)
-			lower = values[i];
-	return (lower + upper) / 2;
+	return ncs_cost_at_share(values, count, 0.5);
 }
 
 double ncs_cost_mean_of_least(double *values, size_t count, unsigned trim)
@@ -57,7 +20,7 @@ double ncs_cost_mean_of_least(double *values, size_t count, unsigned trim)
 	if (kept == 0)
 		kept = 1;
 	if (kept < count)
-		select_place(values, count, kept);
+		ncs_select(values, count, kept);
 	for (size_t i = 0; i < kept; i++)
 		sum += values[i];
 	return sum / (double)kept;
@@ -65,27 +28,27 @@ double ncs_cost_mean_of_least(double *values, size_t count, unsigned trim)
 
 double ncs_cost_at_share(double *values, size_t count, double share)
 {
-	double at = share * (double)(count - 1), next;
+	double at = share * (double)(count - 1), value, next;
 	size_t i = (size_t)at;
 
-	select_place(values, count, i);
+	value = ncs_select(values, count, i);
 	if (i + 1 >= count)
-		return values[i];
+		return value;
 	next = values[i + 1];
 	for (size_t k = i + 2; k < count; k++)
 		if (values[k] < next)
 			next = values[k];
-	return values[i] + (at - (double)i) * (next - values[i]);
+	return value + (at - (double)i) * (next - value);
 }
 
 size_t ncs_cost_cut_outer(double *values, size_t count, size_t cut)
 {
 	if (cut == 0)
 		return count;
-	select_place(values, count, cut);
+	ncs_select(values, count, cut);
 	count -= cut;
 	memmove(values, values + cut, count * sizeof(*values));
-	select_place(values, count, count - cut);
+	ncs_select(values, count, count - cut);
 	return count - cut;
 }
 
