@@ -55,8 +55,8 @@ static int compare_measures(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Adds evidence if the rank is held back more than twice as far as the median of
- * those on other GPUs, or other machines. */
+/* Adds evidence if the rank is held back more than SLOWER_PACE times as far as the
+ * median of those on other GPUs, or other machines. */
 static void add_hold(struct ncs_finding *finding, size_t hold,
 		     int64_t measures[])
 {
@@ -79,7 +79,7 @@ static void add_hold(struct ncs_finding *finding, size_t hold,
 	if (count == 0)
 		return;
 	qsort(measures, count, sizeof(*measures), compare_measures);
-	if (own <= 2 * measures[count / 2])
+	if (own <= NCS_SLOWER_PACE * measures[count / 2])
 		return;
 	ncs_finding_add_evidence(
 		finding,

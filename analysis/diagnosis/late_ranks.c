@@ -96,7 +96,7 @@ static unsigned cause_of(const struct ncs_lateness_view *view)
 				  NCS_LATE_PROXY :
 				  NCS_LATE_STREAM;
 
-	if (!view->is_straggler || most < cost->share / 2)
+	if (!view->is_straggler || most < NCS_MOST / 100. * cost->share)
 		return cause_ns[NCS_LATE_HOST] > cause_ns[of_gpu] ?
 			       NCS_LATE_HOST :
 			       of_gpu;
