@@ -439,7 +439,8 @@ static void tell(struct ncs_cost *cost, size_t i)
 }
 
 /* Finds whether some other rank of the class of a rank, which seems to cost little, would
- * make the job much slower with the works of the others in place of its own. */
+ * make the job much slower with the works of the others in place of its own, as in
+ * buffers-tenth-late of test/recordings. */
 static void find_faster_peer(struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_rank *ranks = cost->window.ranks;

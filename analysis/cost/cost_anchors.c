@@ -145,7 +145,8 @@ static void find_step_ns(struct choice *choice)
 }
 
 /* Returns whether a candidate is the call before, but some rank that is not awaited
- * follows the nearest end as well. Notes the nearest ends. */
+ * follows the nearest end as well, as in ahead-first-late of test/recordings. Notes the
+ * nearest ends. */
 static bool is_pace_of_others(struct choice *choice,
 			      const struct ncs_cost_score *score,
 			      const struct candidate_works *ranks)

@@ -13,7 +13,8 @@
 
 /* Rounds in which instances and works are assigned to each other. */
 #define ROUNDS 4u
-/* Spread of a fit: all but the outer twentieth. */
+/* Spread of a fit: all but the outer twentieth. With COST_TRIM, the cost of
+ * ahead-host-late of test/recordings is not known. */
 #define FIT_TRIM 5u
 
 /* The times since both anchors, of the instances of a rank that know them. */
@@ -170,7 +171,8 @@ static double fit_rank(struct pair_search *search, uint32_t place,
 	/* The farther one alone is taken only where it explains much more. */
 	near = works_alone_ns[1] < works_alone_ns[0];
 	/* A farther call before is not taken where nobody waits for the rank: see
-	 * ncs_cost_is_awaited(). */
+	 * ncs_cost_is_awaited(). Else broadcast-host-late of test/recordings is
+	 * wrong. */
 	is_near_only = near == 1 && of->event == NCS_COST_CALL &&
 		       search->pair.anchors[0].event == NCS_COST_CALL &&
 		       !ncs_cost_is_awaited(of, place);
@@ -236,7 +238,8 @@ static bool score_pair(struct pair_search *search)
 
 /* Returns whether a pair explains much better than one anchor: in all, or on some
  * rank; or some rank's own call is what it waits for, as fit_rank() has found: the
- * one anchor, which is farther, does not explain much more there. */
+ * one anchor, which is farther, does not explain much more there. Else the cost of
+ * ahead-host-late of test/recordings is not known. */
 static bool is_much_better(const struct pair_search *search,
 			   const struct ncs_cost_score *one)
 {

@@ -75,7 +75,8 @@ static void find_gaps(struct period_search *search, const uint32_t *ranks,
 }
 
 /* Returns whether the kinds of launches repeat well with a length: a launch from
- * outside the step puts as many out of place as a step has, and itself. */
+ * outside the step puts as many out of place as a step has, and itself, as in
+ * ddp-gpu-late of test/recordings. */
 static bool fits(const struct period_search *search, uint32_t period,
 		 double least)
 {
@@ -86,7 +87,8 @@ static bool fits(const struct period_search *search, uint32_t period,
 }
 
 /* Returns how far apart the gaps at the places of a step are, by the medians of each
- * place; of a few steps, chance puts them apart. */
+ * place; of a few steps, chance puts them apart. Without it, the cost of layers-host-late
+ * of test/recordings is wrong. */
 static double contrast_of(const struct period_search *search, uint32_t period)
 {
 	double values[TOLD_BY_LAUNCHES], most = 0;

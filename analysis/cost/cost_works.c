@@ -211,8 +211,8 @@ static void find_factors(struct ncs_cost_works *works,
 
 /* Returns how long hosts work from one call to the next, of which only `limit_ns` is
  * known, as they wait in between: as long as they work after the wait or, where that
- * is not known, half of MOST of the limit. The rank at `place` of the class does not
- * count. */
+ * is not known, half of MOST of the limit. By that half alone, ahead-host-late of
+ * test/recordings is wrong. The rank at `place` of the class does not count. */
 static double unseen_chain(struct ncs_cost_works *works,
 			   const struct ncs_cost_window *window,
 			   const struct ncs_cost_work_kind *kind,
