@@ -41,7 +41,6 @@ static const struct ncs_cost_setting settings[] = {
 	{ NCS_COST_EVENTS, true, false },
 	{ NCS_COST_END, false, false },
 	{ NCS_COST_READY, false, false },
-	{ NCS_COST_CALL, false, false },
 	{ NCS_COST_EVENTS, false, true },
 };
 
