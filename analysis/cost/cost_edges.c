@@ -143,7 +143,7 @@ static int sum_works(struct ncs_cost_edges *edges)
 		for (unsigned k = 0; k < 2; k++)
 			works->kinds[i].anchors[k] = chosen.anchors[k].event;
 	}
-	ncs_cost_works_finish(works, edges->window, edges->setting.as_usual);
+	ncs_cost_works_finish(works, edges->window, edges->setting.slow);
 	return 0;
 }
 

@@ -26,9 +26,7 @@ struct ncs_cost_setting {
 	/* An event whose anchors are taken where they explain as well as the
 	 * chosen ones; NCS_COST_EVENTS: none. */
 	unsigned prefers;
-	/* Where a rank was not seen, it is as fast as the others; else it is slower by
-	 * its factor. */
-	bool as_usual;
+	enum ncs_cost_slow slow;
 	/* A launch of which no work was seen on any rank was ready only when it began;
 	 * else, nothing but what it waited for held it up. */
 	bool unseen_is_late;

@@ -28,6 +28,25 @@ struct ncs_cost_work_kind {
 	bool is_regular;
 };
 
+/* How much slower a rank is as a whole: it takes so many times what is usual, and so
+ * much longer. */
+struct ncs_cost_pace {
+	double factor, delay_ns;
+};
+
+/* Returns what is usual for what a rank takes. */
+static inline double ncs_cost_usual_ns(struct ncs_cost_pace pace, double ns)
+{
+	return (ns - pace.delay_ns) / pace.factor;
+}
+
+/* In which way a rank is slow where it was not seen. Times cannot tell. */
+enum ncs_cost_slow {
+	NCS_COST_SLOW_BY_FACTOR,
+	NCS_COST_SLOW_BY_DELAY,
+	NCS_COST_SLOW_NOWHERE, /* it is as fast as all others */
+};
+
 struct ncs_cost_works {
 	struct ncs_cost_work_kind *kinds;
 	size_t kind_count, kind_capacity;
@@ -40,16 +59,15 @@ struct ncs_cost_works {
 	size_t bucket_count, bucket_capacity;
 	float *values;
 	size_t value_capacity;
-	/* By rank of the window: as a whole, it takes so many times what is usual. */
-	double *factors;
-	double *scratch; /* as many as there are ranks, twice */
+	struct ncs_cost_pace *paces; /* by rank of the window */
+	double *scratch;             /* as many as there are ranks, twice */
 };
 
 /* How a rank's works of one kind since one anchor become those of the others. */
 struct ncs_cost_map {
-	bool is_known;  /* else works are changed by the ranks' factors */
-	double factor;
+	bool is_known;  /* else works are changed by the ranks' paces */
 	double most_ns; /* works are no longer than this; INFINITY if unknown */
+	struct ncs_cost_pace pace, own_pace;
 	const struct ncs_cost_bucket *own;
 	const struct ncs_cost_bucket *ranks; /* of the class */
 	uint32_t rank_count, own_place;
@@ -91,10 +109,10 @@ void ncs_cost_works_put(struct ncs_cost_works *works,
 			struct ncs_cost_bucket *bucket, bool is_less,
 			double ns);
 
-/* Sorts and sums up all works that were put there. With `as_usual`, a rank is as fast as
- * all others where it was not seen. */
+/* Sorts and sums up all works that were put there. */
 void ncs_cost_works_finish(struct ncs_cost_works *works,
-			   const struct ncs_cost_window *window, bool as_usual);
+			   const struct ncs_cost_window *window,
+			   enum ncs_cost_slow slow);
 
 /* Finds how works of a rank become those of the others. */
 struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,

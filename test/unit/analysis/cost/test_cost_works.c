@@ -94,7 +94,7 @@ static void put(struct fixture *fixture, uint32_t kind,
 					   works_ns[i] < 0,
 					   fabs(works_ns[i]) + 1e3 * k);
 	ncs_cost_works_finish(&fixture->works, &fixture->window,
-			      false);
+			      NCS_COST_SLOW_BY_FACTOR);
 }
 
 static double mapped(struct fixture *fixture, uint32_t kind, double ns)
@@ -121,8 +121,8 @@ static void a_kind_that_others_do_not_show_shrinks_as_others(void **state)
 
 	/* All ranks show that rank 0 is slower by a fifth. */
 	put(fixture, 1, (double[]){ 1.2e6, 1e6, 1e6 });
-	assert_float_equal(fixture->works.factors[0], 1.2, 0.01);
-	assert_float_equal(fixture->works.factors[1], 1, 0.01);
+	assert_float_equal(fixture->works.paces[0].factor, 1.2, 0.01);
+	assert_float_equal(fixture->works.paces[1].factor, 1, 0.01);
 	bucket_of(fixture, 1, 1)->seen_count = 0;
 	bucket_of(fixture, 1, 2)->seen_count = 0;
 	assert_float_equal(mapped(fixture, 1, 1.2e6), 1e6, 1e4);
