@@ -25,7 +25,7 @@ static bool is_gpu_stalled(const struct ncs_rank *rank)
 }
 
 /* Whether nothing of a rank but its proxy thread has moved since the previous
- * update, or for long where that is longer ago. */
+ * update; or for long where that is longer ago, or this is the first one. */
 static bool is_stalled(const struct ncs_rank *rank)
 {
 	const struct ncs_counters *before = ncs_rank_before(rank);
@@ -33,7 +33,7 @@ static bool is_stalled(const struct ncs_rank *rank)
 
 	if (!ncs_rank_is_live(rank))
 		return true;
-	if (before && before->taken_ns + NCS_STUCK_NS <= now->taken_ns &&
+	if ((!before || before->taken_ns + NCS_STUCK_NS <= now->taken_ns) &&
 	    ncs_age_ns(rank, ncs_rank_moved_ns(rank)) >= NCS_STUCK_NS)
 		return true;
 	if (!before ||

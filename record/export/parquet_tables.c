@@ -80,7 +80,7 @@ enum {
 };
 static_assert(VALUES_END - 1 == NCS_PARQUET_VALUES, "all values have a place");
 
-/* Of the row of a rank that uses no function. */
+/* A rank that uses no function has one row. */
 #define NO_FUNCTION UINT8_MAX
 
 static void set(struct ncs_parquet_row *row, unsigned value, uint64_t number)
@@ -311,7 +311,7 @@ enum cell {
 	CELL_RECV_WAIT_NS,
 	CELL_RECV_FLUSH_WAIT_NS,
 	CELL_RECV_GPU_WAIT_NS,
-	/* What is known of an operation by the records of all ranks. */
+	/* Everything known of an operation by the records of all ranks. */
 	CELL_ALGORITHM,
 	CELL_PROTOCOL,
 	CELL_TIMING,
