@@ -604,7 +604,7 @@ $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC))
 	$(call link,$(CMOCKA_LIBS) -lm -lpthread)
 
 $(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(OBJ)/test/bench/caller.o \
-		$(OBJ)/test/unit/support/simulated_streams.o $(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
+		$(OBJ)/test/bench/viewer.o $(OBJ)/test/unit/support/simulated_streams.o $(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(HOST_LIBS) -lpthread)
 
 $(SYNTHETIC): $(OBJ)/test/synthetic/ncclstat_synthetic.o $(TUI_OBJ) \

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <poll.h>
-#include <pty.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,6 +24,7 @@
 
 #include "shm/clock.h"
 #include "test/bench/caller.h"
+#include "test/bench/viewer.h"
 
 #define PROCESSES 8
 #define RANKS_MAX 512
@@ -112,97 +111,6 @@ static void end_job(const pid_t processes[PROCESSES])
 
 /* --- The view ----------------------------------------------------------- */
 
-struct viewer {
-	pid_t pid;
-	int terminal;
-	uint64_t bytes;
-	uint64_t started_ns;
-};
-
-static void start_view(struct viewer *view, const char *program)
-{
-	struct winsize size = { .ws_row = 24, .ws_col = 80 };
-
-	view->bytes = 0;
-	view->started_ns = ncs_clock_monotonic_ns();
-	view->pid = forkpty(&view->terminal, NULL, NULL, &size);
-	if (view->pid < 0)
-		bench_fail("forkpty", strerror(errno));
-	if (view->pid == 0) {
-		setenv("TERM", "xterm-256color", 1);
-		execl(program, "ncclstat", (char *)NULL);
-		_exit(127);
-	}
-}
-
-/* Reads the output of the view until a time, or until it contains `text`, which
- * may be NULL. Returns false if the view has ended. */
-static bool read_until(struct viewer *view, uint64_t until_ns, const char *text)
-{
-	static char seen[65536];
-	size_t used = 0;
-
-	for (;;) {
-		struct pollfd wait = { .fd = view->terminal, .events = POLLIN };
-		uint64_t now = ncs_clock_monotonic_ns();
-		ssize_t n;
-
-		if (now >= until_ns)
-			return true;
-		poll(&wait, 1, (int)((until_ns - now) / MS) + 1);
-		if (!wait.revents)
-			continue;
-		if (used > sizeof(seen) / 2)
-			used = 0;
-		n = read(view->terminal, seen + used, sizeof(seen) / 2);
-		if (n <= 0)
-			return false;
-		view->bytes += (uint64_t)n;
-		used += (size_t)n;
-		seen[used] = '\0';
-		if (text && strstr(seen, text))
-			return true;
-	}
-}
-
-static uint64_t processor_ns(pid_t pid)
-{
-	unsigned long long ns = 0;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	file = fopen(path, "re");
-	if (!file || fscanf(file, "%llu", &ns) != 1)
-		bench_fail(path, "cannot be read");
-	fclose(file);
-	return ns;
-}
-
-/* Returns a line of a process's status, in KiB. */
-static unsigned long memory_kib(pid_t pid, const char *name)
-{
-	unsigned long kib = 0;
-	char path[64], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		bench_fail(path, strerror(errno));
-	while (fgets(line, sizeof(line), file))
-		if (strncmp(line, name, strlen(name)) == 0)
-			sscanf(line + strlen(name), ": %lu", &kib);
-	fclose(file);
-	return kib;
-}
-
-static void press(struct viewer *view, const char *key)
-{
-	if (write(view->terminal, key, 1) != 1)
-		bench_fail("the terminal", strerror(errno));
-}
-
 struct measured {
 	double first_screen_ms;
 	double bytes_per_second;
@@ -215,8 +123,8 @@ struct measured {
 
 static unsigned long own_kib(const struct viewer *view)
 {
-	return memory_kib(view->pid, "RssAnon") +
-	       memory_kib(view->pid, "RssFile");
+	return viewer_memory_kib(view, "RssAnon") +
+	       viewer_memory_kib(view, "RssFile");
 }
 
 /* Returns the memory in the view that needs most, after two samples in each. */
@@ -226,50 +134,50 @@ static unsigned long most_kib(struct viewer *view)
 	unsigned long most = own_kib(view), now;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		press(view, keys[i]);
-		read_until(view, ncs_clock_monotonic_ns() + 5 * SECOND / 2,
-			   NULL);
+		viewer_press(view, keys[i]);
+		viewer_read_until(
+			view, ncs_clock_monotonic_ns() + 5 * SECOND / 2, NULL);
 		now = own_kib(view);
 		most = now > most ? now : most;
 	}
 	return most;
 }
 
-static void measure(struct measured *measured, const char *program,
-		    unsigned seconds)
+static void measure(struct measured *measured, char *program, unsigned seconds)
 {
 	uint64_t before_ns, before;
 	struct viewer view;
 	double elapsed;
 
-	start_view(&view, program);
+	viewer_start(&view, (char *[]){ program, NULL }, 80, 24);
 	/* The last word of the function bar, which is drawn last. */
-	if (!read_until(&view, view.started_ns + 20 * SECOND, "Quit"))
+	if (!viewer_read_until(&view, view.started_ns + 20 * SECOND, "Quit"))
 		bench_fail(program, "it ended by itself");
 	before = ncs_clock_monotonic_ns();
 	measured->first_screen_ms =
 		(double)(before - view.started_ns) / (double)MS;
-	read_until(&view, before + 2 * SECOND, NULL);
+	viewer_read_until(&view, before + 2 * SECOND, NULL);
 	before = ncs_clock_monotonic_ns();
-	before_ns = processor_ns(view.pid);
+	before_ns = viewer_processor_ns(&view);
 	view.bytes = 0;
-	read_until(&view, before + seconds * SECOND, NULL);
+	viewer_read_until(&view, before + seconds * SECOND, NULL);
 	elapsed = (double)(ncs_clock_monotonic_ns() - before);
 	measured->bytes_per_second =
 		(double)view.bytes / elapsed * (double)SECOND;
 	measured->processor_percent =
-		100 * (double)(processor_ns(view.pid) - before_ns) / elapsed;
-	measured->shared_kib = memory_kib(view.pid, "RssShmem");
+		100 * (double)(viewer_processor_ns(&view) - before_ns) /
+		elapsed;
+	measured->shared_kib = viewer_memory_kib(&view, "RssShmem");
 	measured->own_kib = most_kib(&view);
-	press(&view, "Z");
+	viewer_press(&view, "Z");
 	/* Wait until the message about it has expired. */
-	read_until(&view, ncs_clock_monotonic_ns() + 4 * SECOND, NULL);
+	viewer_read_until(&view, ncs_clock_monotonic_ns() + 4 * SECOND, NULL);
 	view.bytes = 0;
-	read_until(&view, ncs_clock_monotonic_ns() + 5 * SECOND, NULL);
+	viewer_read_until(&view, ncs_clock_monotonic_ns() + 5 * SECOND, NULL);
 	measured->paused_bytes_per_second = (double)view.bytes / 5;
 	before = ncs_clock_monotonic_ns();
-	press(&view, "q");
-	while (read_until(&view, before + 5 * SECOND, NULL) &&
+	viewer_press(&view, "q");
+	while (viewer_read_until(&view, before + 5 * SECOND, NULL) &&
 	       ncs_clock_monotonic_ns() < before + 5 * SECOND)
 		;
 	waitpid(view.pid, NULL, 0);
@@ -280,7 +188,7 @@ static void measure(struct measured *measured, const char *program,
 
 /* --- Main --------------------------------------------------------------- */
 
-static void measure_job(const char *program, unsigned ranks, unsigned seconds)
+static void measure_job(char *program, unsigned ranks, unsigned seconds)
 {
 	pid_t processes[PROCESSES];
 	struct measured measured;
