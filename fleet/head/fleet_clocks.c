@@ -23,6 +23,9 @@
  * that jump make rates wrong. */
 #define JUMP_NS 1000000
 
+/* How long a reading of this machine's clocks is used. */
+#define HERE_NS (SECOND_NS / 10)
+
 /* A move by traffic is kept while it differs from the best one by less than
  * this, or a quarter of the error. */
 #define TRAFFIC_JUMP_NS 5000
@@ -129,23 +132,23 @@ static int64_t realtime_offset(const struct ncs_clock_reading *reading)
 
 /* Finds the shift by CLOCK_REALTIME. Returns false if one of the two is not
  * kept synchronized, or the result contradicts a look's arrival. */
-static bool by_realtime(const struct ncs_fleet_clock *clock, int64_t *shift_ns,
+static bool by_realtime(const struct ncs_fleet *fleet,
+			const struct ncs_fleet_clock *clock, int64_t *shift_ns,
 			uint64_t *error_ns)
 {
 	const struct ncs_clock_reading *there = &clock->reading;
-	struct ncs_clock_reading here;
+	const struct ncs_clock_reading *here = &fleet->here;
 	uint64_t a, b;
 
 	if (there->realtime_ns == 0)
 		return false;
-	ncs_clock_reading_take(&here);
-	a = error_of(&here);
+	a = error_of(here);
 	b = error_of(there);
 	if (a > INT64_MAX / 4 || b > INT64_MAX / 4)
 		return false;
-	*error_ns = a + b + (here.after_ns - here.before_ns) +
+	*error_ns = a + b + (here->after_ns - here->before_ns) +
 		    (there->after_ns - there->before_ns);
-	*shift_ns = ncs_minus(realtime_offset(there), realtime_offset(&here));
+	*shift_ns = ncs_minus(realtime_offset(there), realtime_offset(here));
 	return *error_ns <= INT64_MAX / 4 &&
 	       ncs_minus(*shift_ns, (int64_t)*error_ns) <= clock->late_ns;
 }
@@ -176,7 +179,7 @@ static void move_by_looks(const struct ncs_fleet *fleet,
 	int64_t shift_ns;
 
 	clock->is_aligned = fleet->is_aligned_here &&
-			    by_realtime(clock, &shift_ns, &error_ns);
+			    by_realtime(fleet, clock, &shift_ns, &error_ns);
 	clock->error_ns = clock->is_aligned ? error_ns + JUMP_NS : 0;
 	set_shift(clock, clock->is_aligned ? shift_ns : arrival_ns(clock));
 }
@@ -246,6 +249,15 @@ static void set_move(const struct ncs_fleet *fleet,
 	}
 }
 
+/* Reads this machine's clocks, unless that was done a short time ago. */
+static void read_here(struct ncs_fleet *fleet, uint64_t now_ns)
+{
+	if (fleet->here.after_ns != 0 && now_ns - fleet->here_ns < HERE_NS)
+		return;
+	ncs_clock_reading_take(&fleet->here);
+	fleet->here_ns = now_ns;
+}
+
 /* --- Looks --------------------------------------------------------------- */
 
 static void note_arrival(struct ncs_fleet_clock *clock, uint64_t taken_ns,
@@ -278,6 +290,7 @@ int ncs_fleet_clock_take(struct ncs_fleet *fleet, struct ncs_fleet_node *node)
 	clock = &fleet->clocks[node->clock];
 	clock->reading = facts->clock;
 	note_arrival(clock, facts->look.taken_ns, node->now_ns);
+	read_here(fleet, node->now_ns);
 	set_move(fleet, clock);
 	if (clock->is_here || clock->records_since_ns == 0)
 		return 0;
@@ -378,7 +391,6 @@ bool ncs_fleet_clock_is_due(const struct ncs_fleet *fleet, size_t place)
 int ncs_fleet_clocks_align(struct ncs_fleet *fleet, uint64_t now_ns)
 {
 	struct ncs_fleet_aligned aligned;
-	struct ncs_clock_reading here;
 	int error;
 
 	if (!has_traffic(fleet) ||
@@ -386,8 +398,8 @@ int ncs_fleet_clocks_align(struct ncs_fleet *fleet, uint64_t now_ns)
 	     now_ns - fleet->aligned_ns < SOLVE_EVERY_NS))
 		return 0;
 	fleet->aligned_ns = now_ns;
-	ncs_clock_reading_take(&here);
-	error = ncs_fleet_alignment_read(fleet->alignment, 0, 0, &here);
+	read_here(fleet, now_ns);
+	error = ncs_fleet_alignment_read(fleet->alignment, 0, 0, &fleet->here);
 	if (!error)
 		error = ncs_fleet_alignment_solve(fleet->alignment, now_ns,
 						  &aligned);

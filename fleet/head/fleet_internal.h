@@ -107,6 +107,8 @@ struct ncs_fleet {
 	uint64_t aligned_ns; /* when it was solved last; 0: never */
 	uint64_t aligned_from_ns, aligned_until_ns; /* for which it holds */
 	bool has_unsettled; /* a clock whose alignment is being found */
+	struct ncs_clock_reading here; /* of this machine's clocks, */
+	uint64_t here_ns; /* and when it was taken, as bytes have their time */
 	/* The clocks that are aligned are so to this machine's. */
 	bool is_aligned_here;
 	const struct ncs_recorder_settings *keeps; /* NULL: nothing is kept */
