@@ -64,6 +64,9 @@ bool ncs_busiest_step(const struct ncs_model *model, struct ncs_job_step *step)
 	const struct ncs_communicator *communicator =
 		ncs_busiest_communicator(model);
 
+	/* Nothing was compared: no need to look at each of many ranks. */
+	if (!model->skews)
+		return false;
 	for (size_t i = 0; communicator && i < communicator->rank_count; i++)
 		if (ncs_rank_step(model, communicator->ranks[i], step))
 			return true;
