@@ -41,6 +41,12 @@ struct ncs_sample {
 	/* The snapshot is that of the last pass. It may then be NULL, which the
 	 * source's complete() changes. */
 	bool is_old;
+	/* The state says what that of the last pass did, later on: only the
+	 * time at which it was taken, and that of the process's heartbeat, are
+	 * others. The snapshot is NULL, which complete() changes. There are no
+	 * records. */
+	bool is_same;
+	uint64_t taken_ns, alive_ns; /* if is_same */
 	/* The node that told of it, as a number in the source's nodes. Is
 	 * `is_past` if that node is silent or has ended: the rank may be in
 	 * something else by now. Both are 0 in a source without nodes. */

@@ -185,14 +185,14 @@ static int take_rank(struct ncs_model *model, struct ncs_source *source,
 {
 	struct ncs_rank *rank = find_rank(model, sample->id);
 
-	if (!sample->is_old || !rank ||
+	if ((!sample->is_old && !sample->is_same) || !rank ||
 	    !ncs_rank_is_same(rank, sample->header))
 		return sample->snapshot || source->complete(source, sample) ?
 			       take_snapshot(model, sample, rank) :
 			       0;
 	rank->seen = true;
 	take_node(rank, sample);
-	return 0;
+	return sample->is_same ? ncs_rank_stay(rank, model, sample) : 0;
 }
 
 static int take_unreadable(struct ncs_model *model,

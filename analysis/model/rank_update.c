@@ -350,6 +350,32 @@ static int copy_snapshot(struct ncs_snapshot *to,
 
 /* --- A sample ------------------------------------------------------------- */
 
+static void take_clock(struct ncs_rank *rank, const struct ncs_sample *sample)
+{
+	rank->clock = sample->header->clock;
+	rank->clock_is_aligned = sample->clock_is_aligned;
+	rank->clock_error_ns = sample->clock_error_ns;
+	rank->clock_is_by_realtime = sample->clock_is_by_realtime;
+}
+
+/* Notes when the process lived, and whether it stays stopped. */
+static void note_life(struct ncs_rank *rank, const struct ncs_snapshot *taken,
+		      bool has_past)
+{
+	if (!has_past)
+		rank->alive_ns = 0;
+	if (taken->liveness == NCS_ALIVE || taken->liveness == NCS_SILENT)
+		rank->alive_ns = taken->taken_ns;
+	if (!has_past)
+		rank->stopped_ns = 0;
+	else if (!taken->process_stopped || !rank->now.process_stopped)
+		rank->stopped_ns = taken->taken_ns;
+	rank->stays_stopped =
+		taken->process_stopped &&
+		(rank->stopped_ns == 0 ||
+		 taken->taken_ns >= rank->stopped_ns + NCS_LOOK_NS);
+}
+
 static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		       const struct ncs_sample *sample, bool has_past)
 {
@@ -365,27 +391,13 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		rank->serial = ++model->serials;
 	rank->has_moved = has_past && moves_clock(rank, sample);
 	ncs_process_of_header(sample->header, &rank->process);
-	rank->clock = sample->header->clock;
+	take_clock(rank, sample);
 	rank->created = sample->header->created;
 	rank->api_version = sample->header->api_version;
-	rank->clock_is_aligned = sample->clock_is_aligned;
-	rank->clock_error_ns = sample->clock_error_ns;
-	rank->clock_is_by_realtime = sample->clock_is_by_realtime;
 	error = take_past(rank, taken, has_past, model->marked_ns);
-	if (!has_past)
-		rank->alive_ns = 0;
-	else if (taken->liveness == NCS_DEAD)
+	if (has_past && taken->liveness == NCS_DEAD)
 		keep_times(taken, &rank->now);
-	if (taken->liveness == NCS_ALIVE || taken->liveness == NCS_SILENT)
-		rank->alive_ns = taken->taken_ns;
-	if (!has_past)
-		rank->stopped_ns = 0;
-	else if (!taken->process_stopped || !rank->now.process_stopped)
-		rank->stopped_ns = taken->taken_ns;
-	rank->stays_stopped =
-		taken->process_stopped &&
-		(rank->stopped_ns == 0 ||
-		 taken->taken_ns >= rank->stopped_ns + NCS_LOOK_NS);
+	note_life(rank, taken, has_past);
 	rank->now = *taken;
 	*taken = old;
 	ncs_rank_find_base(rank, model->window);
@@ -420,6 +432,26 @@ static int take_latest(const struct ncs_model *model, struct ncs_rank *rank,
 		return -ENOMEM;
 	return ncs_latest_take(rank->latest, sample,
 			       has_past ? ranks : SIZE_MAX);
+}
+
+int ncs_rank_stay(struct ncs_rank *rank, const struct ncs_model *model,
+		  const struct ncs_sample *sample)
+{
+	int error;
+
+	if (!ncs_rank_is_live(rank))
+		return 0;
+	rank->has_moved = false;
+	take_clock(rank, sample);
+	error = ncs_history_take(&rank->history, &rank->now);
+	ncs_snapshot_advance(&rank->now,
+			     ncs_clock_ns(&rank->clock, rank->created),
+			     sample->taken_ns, sample->alive_ns);
+	note_life(rank, &rank->now, true);
+	ncs_rank_find_base(rank, model->window);
+	if (!error)
+		error = sum_ranges(rank);
+	return error ? error : take_traces(rank, true);
 }
 
 int ncs_rank_take(struct ncs_rank *rank, struct ncs_model *model,

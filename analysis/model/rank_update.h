@@ -12,6 +12,11 @@
 int ncs_rank_take(struct ncs_rank *rank, struct ncs_model *model,
 		  const struct ncs_sample *sample, bool has_past);
 
+/* Takes a sample that says the same as the rank's present state, later on; that
+ * becomes its past. A rank that has ended stays as it is. Returns 0 or -ENOMEM. */
+int ncs_rank_stay(struct ncs_rank *rank, const struct ncs_model *model,
+		  const struct ncs_sample *sample);
+
 /* Returns whether a segment is still the rank's: the same path may come to hold
  * the segment of another process. */
 bool ncs_rank_is_same(const struct ncs_rank *rank,

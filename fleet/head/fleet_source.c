@@ -135,6 +135,39 @@ static void take_old(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 	sample->is_past = sample->is_past || rank->is_behind;
 }
 
+/* Describes a state that is not old, but for its snapshot. */
+static void describe_state(struct ncs_fleet *self,
+			   const struct ncs_fleet_clock *clock,
+			   const struct ncs_stream_rank *rank,
+			   struct ncs_sample *sample)
+{
+	take_process(self, &clock->move, rank, sample);
+	sample->header = &self->header;
+	sample->clock_is_aligned = clock->is_aligned;
+	sample->clock_error_ns = clock->is_aligned ? clock->error_ns : 0;
+	sample->clock_is_by_realtime = clock->is_by_realtime;
+	sample->is_past = sample->is_past || rank->is_behind;
+}
+
+/* Takes a rank whose state says what that of the pass before did. Returns false
+ * if it says something else. */
+static bool take_same(struct ncs_fleet *self, const struct ncs_fleet_node *node,
+		      struct ncs_stream_rank *rank, struct ncs_sample *sample)
+{
+	const struct ncs_fleet_clock *clock = &self->clocks[node->clock];
+	struct ncs_state_times times;
+
+	if (ncs_stream_facts(node->stream)->has_records ||
+	    !ncs_stream_is_same(rank, &clock->move, &times, &self->header))
+		return false;
+	describe_state(self, clock, rank, sample);
+	sample->is_same = sample->without_records = true;
+	sample->taken_ns = times.taken_ns;
+	sample->alive_ns = times.alive_ns;
+	rank->shown_ns = rank->taken_ns;
+	return true;
+}
+
 static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 			size_t number, struct ncs_sample *sample)
 {
@@ -144,6 +177,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 					&self->snapshot, &self->header);
 
 	if (error) {
+		rank->said = 0;
 		sample->attach = error == -EBADMSG ? NCS_ATTACH_CORRUPT :
 						     NCS_ATTACH_FAILED;
 		sample->why = error == -EBADMSG ?
@@ -152,14 +186,10 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		return;
 	}
 	self->has_snapshot = true;
-	take_process(self, &clock->move, rank, sample);
-	sample->header = &self->header;
 	sample->snapshot = &self->snapshot;
-	sample->clock_is_aligned = clock->is_aligned;
-	sample->clock_error_ns = clock->is_aligned ? clock->error_ns : 0;
-	sample->clock_is_by_realtime = clock->is_by_realtime;
+	describe_state(self, clock, rank, sample);
 	sample->is_old = rank->shown_ns == rank->taken_ns;
-	sample->is_past = sample->is_past || rank->is_behind;
+	sample->is_same = false;
 	rank->shown_ns = rank->taken_ns;
 	/* The model takes no records of an old state. */
 	sample->without_records = sample->is_old;
@@ -184,15 +214,14 @@ static bool has_sample(const struct ncs_fleet_node *node,
 static bool take_rank(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		      size_t number, struct ncs_sample *sample)
 {
-	const struct ncs_stream_rank *rank =
-		ncs_stream_rank(node->stream, number);
+	struct ncs_stream_rank *rank = ncs_stream_rank(node->stream, number);
 
 	if (!has_sample(node, rank))
 		return false;
 	name_sample(self, rank->path, sample);
 	if (rank->shown_ns == rank->taken_ns && rank->reader)
 		take_old(self, node, rank, sample);
-	else
+	else if (!take_same(self, node, rank, sample))
 		take_sample(self, node, number, sample);
 	return sample->attach != NCS_ATTACHED ||
 	       ncs_choice_has(&self->choice, sample->header, sample->labels);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <xxhash.h>
 
 #include "fleet/stream/stream_internal.h"
 #include "ncclstat/abi_header.h"
@@ -11,7 +12,9 @@
 #include "record/format/chunk.h"
 #include "record/read/state_image.h"
 #include "shm/array.h"
+#include "shm/clock.h"
 #include "shm/read/image.h"
+#include "shm/segment.h"
 
 /* --- Ranks --------------------------------------------------------------- */
 
@@ -33,7 +36,7 @@ static uint64_t price(const struct ncs_stream_rank *rank)
 			       rank->key.pages :
 			       rank->change.pages;
 
-	return RANK_BYTES + strlen(rank->path) +
+	return RANK_BYTES + rank->path_bytes +
 	       rank->header.lanes.count * sizeof(*rank->lanes) +
 	       rank->record_capacity * sizeof(*rank->records) +
 	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
@@ -106,7 +109,7 @@ static bool is_same_segment(const struct ncs_stream_rank *rank,
 	       rank->header.created == header->created &&
 	       rank->header.segment_bytes == header->segment_bytes &&
 	       rank->header.lanes.count == header->lanes.count &&
-	       strlen(rank->path) == path_bytes &&
+	       rank->path_bytes == path_bytes &&
 	       memcmp(rank->path, path, path_bytes) == 0;
 }
 
@@ -148,6 +151,7 @@ static int name_rank(struct ncs_stream_reader *stream,
 {
 	rank->header = *header;
 	rank->path = strndup(path, path_bytes);
+	rank->path_bytes = rank->path ? strlen(rank->path) : 0;
 	rank->lanes = calloc(header->lanes.count + 1u, sizeof(*rank->lanes));
 	if (!rank->path || !rank->lanes) {
 		ncs_stream_rank_release(stream, rank);
@@ -527,6 +531,78 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 	error = take_snapshot(rank, move, image->bytes, size, snapshot, moved);
 	clear_image(image, rank);
 	return error;
+}
+
+/* --- States that say the same --------------------------------------------- */
+
+/* The line of the segment that has the process's heartbeat. */
+#define ALIVE_LINE (offsetof(struct ncs_header, alive) / NCS_STATE_LINE_BYTES)
+#define ALIVE_AT (offsetof(struct ncs_header, alive) % NCS_STATE_LINE_BYTES)
+
+static uint64_t add_lines(uint64_t said, size_t line, const char *from,
+			  size_t count)
+{
+	return count == 0 ?
+		       said :
+		       XXH3_64bits_withSeed(from, count * NCS_STATE_LINE_BYTES,
+					    said + line);
+}
+
+/* Adds the lines of all parts to what is said, but for that of the heartbeat,
+ * which is copied to `alive`, if it is there. */
+static uint64_t add_parts(uint64_t said, const struct ncs_stream_parts *parts,
+			  uint64_t segment_bytes, char *alive)
+{
+	struct ncs_state_part part;
+	size_t at = 0;
+
+	while (next_part(parts, &at, segment_bytes, &part)) {
+		const char *from = part.lines;
+
+		for (uint32_t i = 0; i < part.head.runs; i++) {
+			size_t line = part.runs[i].line;
+			size_t count = part.runs[i].lines;
+			size_t before = ALIVE_LINE - line;
+
+			if (line <= ALIVE_LINE && before < count) {
+				said = add_lines(said, line, from, before);
+				from += before * NCS_STATE_LINE_BYTES;
+				memcpy(alive, from, NCS_STATE_LINE_BYTES);
+				from += NCS_STATE_LINE_BYTES;
+				line = ALIVE_LINE + 1;
+				count -= before + 1;
+			}
+			said = add_lines(said, line, from, count);
+			from += count * NCS_STATE_LINE_BYTES;
+		}
+	}
+	return said;
+}
+
+bool ncs_stream_is_same(struct ncs_stream_rank *rank,
+			const struct ncs_clock_move *move,
+			struct ncs_state_times *times, struct ncs_header *moved)
+{
+	uint64_t bytes = rank->header.segment_bytes;
+	uint64_t alive = 0, before = rank->said;
+	char line[NCS_STATE_LINE_BYTES] = "";
+	uint64_t said = rank->flags & (NCS_STATE_GONE | NCS_STATE_STOPPED);
+
+	said = add_parts(said, &rank->key, bytes, line);
+	said = add_parts(said, &rank->change, bytes, line);
+	if (ncs_segment_has_alive(&rank->header)) {
+		memcpy(&alive, line + ALIVE_AT, sizeof(alive));
+		memset(line + ALIVE_AT, 0, sizeof(alive));
+	}
+	rank->said = add_lines(said, ALIVE_LINE, line, 1);
+	if (!rank->reader || rank->said != before ||
+	    !is_same_move(&rank->reader_move, move))
+		return false;
+	*moved = rank->header;
+	ncs_clock_move(&moved->clock, move);
+	times->taken_ns = ncs_clock_moved_ns(move, rank->taken_ns);
+	times->alive_ns = ncs_clock_ns(&moved->clock, alive);
+	return true;
 }
 
 /* --- Records ------------------------------------------------------------- */

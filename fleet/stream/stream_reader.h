@@ -65,7 +65,8 @@ struct ncs_stream_rank {
 	bool is_there;            /* the latest look has a state of it */
 	bool is_behind;           /* but that state could not be read */
 	bool is_left_out;         /* there was no room for that state */
-	char *path;               /* of the segment */
+	char *path;               /* of the segment, */
+	size_t path_bytes;        /* and its length */
 	struct ncs_header header; /* as when it was named */
 	struct ncs_stream_parts key;    /* the latest, */
 	struct ncs_stream_parts change; /* and the later state over it */
@@ -76,6 +77,7 @@ struct ncs_stream_rank {
 	uint64_t taken_ns; /* when the state was taken */
 	uint64_t shown_ns; /* for the caller; 0 for a new rank */
 	uint32_t flags;    /* enum ncs_state_flag of the state */
+	uint64_t said;     /* as of ncs_stream_is_same(); 0: not known */
 	uint64_t look;     /* number of the latest look with a state of it,
 			      plus 1 */
 	struct ncs_reader *reader;
@@ -178,6 +180,20 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			struct ncs_stream_image *image,
 			struct ncs_snapshot *snapshot,
 			struct ncs_header *header);
+
+/* What differs between two states that say the same. */
+struct ncs_state_times {
+	uint64_t taken_ns;
+	uint64_t alive_ns; /* of the process's heartbeat; 0: it has none */
+};
+
+/* Whether a rank's state says what the one did for which this function was
+ * called last, and a snapshot of that one was taken, with this move. Then sets
+ * *times and *moved, as ncs_stream_snapshot() does. */
+bool ncs_stream_is_same(struct ncs_stream_rank *rank,
+			const struct ncs_clock_move *move,
+			struct ncs_state_times *times,
+			struct ncs_header *moved);
 
 /* Frees the image, which is empty then. */
 void ncs_stream_image_release(struct ncs_stream_image *image);

@@ -125,7 +125,8 @@ struct ncs_range_view {
 	uint64_t size_unknown; /* operations of unknown size */
 	uint64_t with_children;
 	uint64_t with_children_bytes;
-	uint64_t busy;    /* operations with a child in progress now */
+	uint64_t busy;          /* operations with a child in progress now, */
+	uint64_t busy_since_ns; /* and since when there are some */
 	uint64_t busy_ns; /* time with one or more such operations */
 	uint64_t timed[NCS_TIMING_COUNT];
 	uint64_t time_ns[NCS_TIMING_COUNT];
@@ -392,6 +393,12 @@ ncs_range_buckets(const struct ncs_snapshot *snapshot,
  * Does not fail: a histogram is missing if there is no memory for it. */
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns);
+
+/* Makes the snapshot of a rank that lives one of a later time, at which the
+ * segment said the same but for the process's heartbeat, alive_ns: as if it had
+ * been taken then. `created_ns` is the segment's creation. */
+void ncs_snapshot_advance(struct ncs_snapshot *snapshot, uint64_t created_ns,
+			  uint64_t now_ns, uint64_t alive_ns);
 
 #ifdef __cplusplus
 }

@@ -77,10 +77,10 @@ static void take_range(struct ncs_snapshot *snapshot,
 	view->busy = NCS_RANGE_BUSY(ncs_load_relaxed(&range->busy));
 	view->busy_ns = load_ns(reader, &range->busy_time);
 	if (view->busy != 0)
-		view->busy_ns += ncs_snapshot_running_ns(
-			snapshot,
+		view->busy_since_ns =
 			ncs_clock_ns(&reader->header.clock,
-				     ncs_load_relaxed(&range->busy_since)));
+				     ncs_load_relaxed(&range->busy_since));
+	view->busy_ns += ncs_snapshot_running_ns(snapshot, view->busy_since_ns);
 	take_times(view, range, ncs_segment_has_stream_times(&reader->header));
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		view->channel_time_ns[i] = load_ns(reader, &range->time[i]);

@@ -523,13 +523,20 @@ static uint64_t last_alive_ns(const struct ncs_reader *reader, uint64_t now_ns)
 /* Returns when NCCL last called, or a launch was last seen to begin or end. A
  * rank without any of that is silent from its creation on. */
 static uint64_t last_news_ns(const struct ncs_snapshot *snapshot,
-			     const struct ncs_reader *reader)
+			     uint64_t created_ns)
 {
 	uint64_t last_ns = ncs_snapshot_last_sign_ns(snapshot);
 
-	return last_ns != 0 ? last_ns :
-			      ncs_clock_ns(&reader->header.clock,
-					   reader->header.created);
+	return last_ns != 0 ? last_ns : created_ns;
+}
+
+/* Returns by how much longer what has lasted since a time lasts now. */
+static uint64_t gained_ns(uint64_t since_ns, uint64_t before_ns,
+			  uint64_t now_ns)
+{
+	uint64_t from_ns = larger(since_ns, before_ns);
+
+	return since_ns != 0 && now_ns > from_ns ? now_ns - from_ns : 0;
 }
 
 void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
@@ -566,10 +573,11 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 	snapshot->outside_code =
 		ncs_load_relaxed(&header->outside_code) &
 		((UINT64_C(1) << NCS_OUTSIDE_CODE_COUNT) - 1);
-	snapshot->liveness = ncs_liveness_of(ncs_load_relaxed(&header->life),
-					     snapshot->process_gone,
-					     last_news_ns(snapshot, reader),
-					     now_ns);
+	snapshot->liveness = ncs_liveness_of(
+		ncs_load_relaxed(&header->life), snapshot->process_gone,
+		last_news_ns(snapshot, ncs_clock_ns(&reader->header.clock,
+						    reader->header.created)),
+		now_ns);
 	/* From here on it is known until when the rank lived. */
 	add_running_times(snapshot);
 	take_proxy(snapshot, reader);
@@ -581,4 +589,31 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 	ncs_operations_take(snapshot, reader);
 	ncs_classes_take(snapshot, reader);
 	ncs_ranges_take(snapshot, reader);
+}
+
+void ncs_snapshot_advance(struct ncs_snapshot *snapshot, uint64_t created_ns,
+			  uint64_t now_ns, uint64_t alive_ns)
+{
+	const uint64_t before_ns = snapshot->taken_ns;
+	struct ncs_proxy_view *proxy = &snapshot->proxy;
+
+	snapshot->taken_ns = now_ns;
+	snapshot->alive_ns = alive_ns < now_ns ? alive_ns : now_ns;
+	snapshot->liveness = ncs_liveness_of(NCS_LIFE_LIVE, false,
+					     last_news_ns(snapshot, created_ns),
+					     now_ns);
+	for (size_t i = 0; i < snapshot->channel_count; i++) {
+		struct ncs_channel_view *view = &snapshot->channels[i];
+
+		view->time_ns[view->state] +=
+			gained_ns(view->since_ns, before_ns, now_ns);
+	}
+	proxy->time_ns[proxy->state] +=
+		gained_ns(proxy->since_ns, before_ns, now_ns);
+	for (size_t i = 0; i < snapshot->range_count; i++) {
+		struct ncs_range_view *view = &snapshot->ranges[i];
+
+		view->busy_ns +=
+			gained_ns(view->busy_since_ns, before_ns, now_ns);
+	}
 }

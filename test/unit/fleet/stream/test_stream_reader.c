@@ -684,6 +684,80 @@ static void test_times_are_moved(void **state)
 	assert_true(shown(0) == 100);
 }
 
+/* Takes the next look, and says whether its state says what the one before
+ * did, of which a snapshot is then taken. */
+static bool is_same(const struct stream_look *look,
+		    struct ncs_state_times *times)
+{
+	const struct ncs_clock_move move = { .offset_ns = 5 * (int64_t)S };
+	struct ncs_stream_rank *rank;
+	struct ncs_snapshot snapshot;
+	struct ncs_header header;
+	bool same;
+
+	feed(look);
+	rank = ncs_stream_rank(reader, 0);
+	same = ncs_stream_is_same(rank, &move, times, &header);
+	assert_int_equal(ncs_stream_snapshot(rank, &move, &image, &snapshot,
+					     &header),
+			 0);
+	assert_true(!same || times->taken_ns == snapshot.taken_ns);
+	assert_true(!same || times->alive_ns == snapshot.alive_ns);
+	ncs_snapshot_release(&snapshot);
+	return same;
+}
+
+static void test_the_heartbeat_alone_says_nothing_new(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_header *header = fixture->recording->segment->header;
+	struct ncs_state_times times;
+
+	stream_fixture_begin(fixture);
+	for (unsigned i = 0; i < 6; i++) {
+		header->alive += 1000;
+		stream_fixture_look(fixture, i * S, 7, i % 3 == 0);
+	}
+	stream_fixture_end(fixture);
+	assert_false(is_same(&fixture->looks[0], &times));
+	for (unsigned i = 1; i < 6; i++)
+		assert_true(is_same(&fixture->looks[i], &times));
+}
+
+/* In changes and in keys: any other word, and that the process is stopped. */
+static void test_any_other_word_says_something_new(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct segment_fixture *segment = fixture->recording->segment;
+	struct ncs_header *header = segment->header;
+	uint64_t *const words[] = {
+		&header->alive - 1,
+		&header->other_context,
+		&header->proxy.time[1],
+		(uint64_t *)((char *)header + header->lanes.offset + 16),
+	};
+	const size_t count = sizeof(words) / sizeof(*words);
+	struct ncs_state_times times;
+
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0, 7, true);
+	for (size_t i = 0; i < 2 * count; i++) {
+		header->alive += 1000;
+		*words[i % count] ^= 1;
+		stream_fixture_look(fixture, (i + 1) * S, 7, i >= count);
+	}
+	stream_fixture_look(fixture, (2 * count + 1) * S, 7, true);
+	stream_fixture_end(fixture);
+	for (size_t i = 0; i < fixture->count - 1; i++)
+		assert_false(is_same(&fixture->looks[i], &times));
+	assert_true(is_same(&fixture->looks[fixture->count - 1], &times));
+	ncs_stream_rank(reader, 0)->flags |= NCS_STATE_STOPPED;
+	assert_false(
+		ncs_stream_is_same(ncs_stream_rank(reader, 0),
+				   &ncs_stream_rank(reader, 0)->reader_move,
+				   &times, &(struct ncs_header){ 0 }));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -694,6 +768,8 @@ int main(void)
 		TEST(test_without_its_key_a_change_is_not_used),
 		TEST(test_a_key_look_ends_that),
 		TEST(test_what_a_key_lacks_is_zero_again),
+		TEST(test_the_heartbeat_alone_says_nothing_new),
+		TEST(test_any_other_word_says_something_new),
 		TEST(test_a_reader_that_comes_late_joins_at_a_key),
 		TEST(test_strange_bytes_between_looks_are_skipped),
 		TEST(test_repeated_bytes_change_nothing),
