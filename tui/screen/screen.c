@@ -95,6 +95,9 @@ static bool wants_records(const void *context, const char *id)
 static void follow_model(struct ncs_screen *screen)
 {
 	ncs_summarize(&screen->summary, &screen->model);
+	for (unsigned i = 0; i < NCS_VIEW_TABS; i++)
+		screen->has_data[i] =
+			ncs_view_has_data(&screen->model, (enum ncs_view)i);
 	ncs_screen_build(screen);
 }
 

@@ -24,7 +24,7 @@ bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view)
 	case NCS_VIEW_RANGE:
 	case NCS_VIEW_NODE:
 		return view == screen->view ||
-		       ncs_view_has_data(&screen->model, view);
+		       screen->has_data[view];
 	default:
 		return view < NCS_VIEW_TABS;
 	}

@@ -121,6 +121,9 @@ struct ncs_screen {
 	bool hide_idle;
 	bool hide_header;
 	bool had_job;
+	/* Views for which the model has data: it may have many ranks, and frames
+	 * ask for it several times each. */
+	bool has_data[NCS_VIEW_TABS];
 
 	/* The recording that is shown and the search for problems in it,
 	 * borrowed; NULL if the live job is shown. */
