@@ -181,7 +181,7 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			struct ncs_snapshot *snapshot,
 			struct ncs_header *header);
 
-/* What differs between two states that say the same. */
+/* The times in which two states differ that say the same. */
 struct ncs_state_times {
 	uint64_t taken_ns;
 	uint64_t alive_ns; /* of the process's heartbeat; 0: it has none */

@@ -23,8 +23,7 @@ bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view)
 	case NCS_VIEW_PROXY:
 	case NCS_VIEW_RANGE:
 	case NCS_VIEW_NODE:
-		return view == screen->view ||
-		       screen->has_data[view];
+		return view == screen->view || screen->has_data[view];
 	default:
 		return view < NCS_VIEW_TABS;
 	}
