@@ -231,3 +231,117 @@ kill "$busy"
 wait "$busy"
 check 'the other one ends' await has_lines ended 4716 1
 check 'its line has bandwidths and lateness' ended_measured
+end_job
+await has_lines ended 4715 1
+check 'they are there afterwards' have_stacks
+check 'also in the report' grep -q 'stacks of main threads, read' \
+	"$archive"/jobs/4715@*/report.html
+
+# --- Arrays, and jobs that are queued again ------------------------------------
+
+export SLURM_ARRAY_JOB_ID=4721 SLURM_ARRAY_TASK_ID=3
+start_job 4724 "$tmp/job"
+check 'a job in an array has its name as of sacct' await has_lines begun 4721_3 1
+is_stuck_as() {
+	diagnosed "$1" | grep -q '^stuck: rank 1 of faulty'
+}
+check 'by which what is kept is found' await is_stuck_as 4721_3
+check 'by its own id as well' is_stuck_as 4724
+check 'and by that of the array' is_stuck_as 4721
+sleep 2
+# It is queued again, and starts at once.
+end_job
+export SLURM_RESTART_COUNT=1
+start_job 4724 "$tmp/well"
+check 'a job that is queued again is another one' await has_lines begun 4721_3 2
+check 'the one before has ended' await has_lines ended 4721_3 1
+check 'and was stuck' test "$(member 4721_3 severity)" = '"stuck"'
+is_read_alone() {
+	diagnosed 4721_3 | grep -q '^well'
+}
+check 'the latest one is read' await is_read_alone
+diagnosed 4721_3 >"$tmp/said"
+check 'it is told which one that is' grep -q 'this is job 4721_3, begun .*, the latest of 2 that --job=4721_3 names; the one before: --job=4721_3=4724@[0-9]*$' "$tmp/said"
+before=$(sed -n 's/.*the one before: --job=//p' "$tmp/said")
+diagnosed "$before" >"$tmp/said"
+check 'and the one before can be read, alone' sh -c "grep -q '^stuck from .* rank 1 of faulty' $tmp/said &&
+	grep -q ' 8 ranks' $tmp/said && ! grep -q 'this is job' $tmp/said"
+end_job
+await has_lines ended 4721_3 2
+check 'the second run was well' test "$(member 4721_3 severity | tail -n 1)" = '"well"'
+"$ncclstat" jobs --archive="$archive" --job=4724 >"$tmp/said"
+check 'both are listed' test "$(grep -c ' 4721_3 ' "$tmp/said")" = 2
+unset SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID SLURM_RESTART_COUNT
+
+# Ids of LSF, PBS and Flux as their jobs have them.
+FLUX_JOB_ID=ƒ2oLkTLb "$build/ncclreplay" --hold "$tmp/well" 2>"$tmp/replay" &
+flux=$!
+LSB_JOBID=77 LSB_JOBINDEX=2 "$build/ncclreplay" --hold "$tmp/well" 2>"$tmp/replay" &
+lsf=$!
+PBS_JOBID='88[1].server' "$build/ncclreplay" --hold "$tmp/well" 2>"$tmp/replay" &
+pbs=$!
+job="$job $flux $lsf $pbs"
+for id in 'ƒ2oLkTLb' '77[2]' '88[1].server' '88[1]'; do
+	is_found_as() {
+		diagnosed "$id" | grep -q ' 8 ranks'
+	}
+	check "$id is found" await is_found_as
+done
+kill "$flux" "$lsf" "$pbs"
+wait "$flux" "$lsf" "$pbs"
+are_concluded() {
+	for id in 'ƒ2oLkTLb' '77[2]' '88[1].server'; do
+		[ "$(member "$id" severity)" = '"well"' ] || return
+	done
+}
+check 'each is concluded' await are_concluded
+
+# --- Processes without a label ------------------------------------------------
+
+"$build/ncclreplay" --hold "$tmp/well" 2>"$tmp/replay" &
+player=$!
+job="$job $player"
+await has_lines begun unnamed 1
+is_read() {
+	diagnosed unnamed | grep -q ' 8 ranks'
+}
+check 'processes without a label are a job, which can be read' await is_read
+end_job
+check 'its end has a line' await has_lines ended unnamed 1
+
+"$ncclstat" jobs --archive="$archive" --jobs=json >"$tmp/json"
+check 'the list is JSON' python3 test/ui/json_schema.py \
+	"$build/share/ncclstat.schema.json" kept_jobs "$tmp/json"
+check 'so are the lines' python3 test/ui/json_schema.py \
+	"$build/share/ncclstat.schema.json" kept_job "$archive/jobs.jsonl"
+mkdir "$tmp/shared"
+ln -s "$archive" "$tmp/shared/n1"
+"$ncclstat" jobs --archive="$tmp/shared" --job=4711 >"$tmp/said"
+check 'archives of machines are listed together' test "$(wc -l <"$tmp/said")" = 2
+
+# --- Cleaning --------------------------------------------------------------------
+
+start_job 4717 "$tmp/job"
+await is_found 4717
+"$ncclstat" --clean --archive="$archive" --retain=1h >"$tmp/said"
+check 'cleaning keeps what is recent' sh -c "
+	grep -q '^kept $archive/jobs/4711@.*, with a finding\$' $tmp/said &&
+	grep -q '^removed 0, 0B; kept ' $tmp/said"
+is_removed() {
+	"$ncclstat" --clean --archive="$archive" --retain=1s >"$tmp/said" &&
+		[ "$(ls "$archive/jobs" | sed 's/@.*//')" = 4717 ]
+}
+check 'and removes what is old, but not what runs' await is_removed
+check 'and says so' grep -q '^kept .*/4717@.*, with a finding, runs$' "$tmp/said"
+check 'what runs can be read on' await is_stuck 4717
+"$ncclstat" --clean --archive="$tmp/shared" --retain=1h >"$tmp/said"
+check 'archives of machines are cleaned together' \
+	grep -q '^kept .*/shared/n1/jobs/4717@' "$tmp/said"
+end_job
+await has_lines ended 4717 1
+
+kill "$watch"
+wait "$watch"
+check 'a signal ends the watch with status 0' test $? -eq 0
+check 'nothing is left running' await recorder_is_gone
+check 'there was no message' test ! -s "$tmp/err"
