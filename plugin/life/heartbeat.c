@@ -28,11 +28,10 @@ static struct {
 	bool runs;                                /* there is a thread */
 } heart;
 
-/* Writes the time into all segments, and which code is loaded if it looks for
- * that. Returns false, and counts the thread as ended, if there are none. */
-static bool beat(bool looks)
+/* Writes the time into all segments. Returns false, and counts the thread as
+ * ended, if there are none. */
+static bool beat(void)
 {
-	uint64_t code = looks ? ncs_loaded_code() : 0;
 	bool needed = false;
 	uint64_t now;
 
@@ -42,14 +41,24 @@ static bool beat(bool looks)
 		if (!heart.headers[i])
 			continue;
 		ncs_store_relaxed(&heart.headers[i]->alive, now);
-		if (looks)
-			ncs_store_relaxed(&heart.headers[i]->outside_code,
-					  code);
 		needed = true;
 	}
 	heart.runs = needed;
 	pthread_mutex_unlock(&lock);
 	return needed;
+}
+
+/* Writes into all segments which code is loaded. */
+static void tell_code(void)
+{
+	uint64_t code = ncs_loaded_code();
+
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		if (heart.headers[i])
+			ncs_store_relaxed(&heart.headers[i]->outside_code,
+					  code);
+	pthread_mutex_unlock(&lock);
 }
 
 static void *run(void *unused)
@@ -59,8 +68,11 @@ static void *run(void *unused)
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), "ncclstat-alive");
-	while (beat(beats++ % LOOK_BEATS == 0))
+	while (beat()) {
+		if (beats++ % LOOK_BEATS == 0)
+			tell_code();
 		nanosleep(&pause, NULL);
+	}
 	return NULL;
 }
 

@@ -3,8 +3,8 @@
  * communicators that are not finalized, twice a second, so that the death of a
  * killed process has a date: without one nobody knows for how long the job had
  * hung. It also says which code that communicates outside NCCL is loaded by now
- * (loaded_code.h). Must not call the driver, which may block, nor anything else
- * that may wait for long.
+ * (loaded_code.h), after a beat, since that may take longer than usual. Must not
+ * call the driver, which may block.
  *
  * A thread does it, since no callback comes in a job that hangs, and since the
  * kernel keeps no time of a process's end that outlives the process: but for

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -150,21 +151,28 @@ uint64_t ncs_loaded_code(void)
 	return ncs_load_relaxed(&latest.found);
 }
 
+/* Whether the calling thread's fork holds the lock: if a walk of the same thread does,
+ * it stays that walk's. */
+static _Thread_local bool fork_holds;
+
 void ncs_loaded_code_before_fork(void)
 {
 	struct timespec end;
 
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += FORK_WAIT_S;
-	pthread_mutex_timedlock(&lock, &end);
+	fork_holds = pthread_mutex_timedlock(&lock, &end) == 0;
 }
 
 void ncs_loaded_code_after_fork(void)
 {
-	pthread_mutex_unlock(&lock);
+	if (fork_holds)
+		pthread_mutex_unlock(&lock);
+	fork_holds = false;
 }
 
 void ncs_loaded_code_forget(void)
 {
+	fork_holds = false;
 	lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 }
