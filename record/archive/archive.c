@@ -172,7 +172,8 @@ void ncs_archive_begin_run(struct ncs_archive *archive,
 }
 
 /* Adds a part to a folder's name, if there is one, behind a mark. Characters that are
- * not plain are encoded as in URLs, which leaves no mark in a part. */
+ * not plain are encoded as in URLs, which leaves no mark in a part. One that is too long
+ * is cut off behind a whole character, and ends with '%'. */
 static void add_part(char *folder, size_t size, const char *mark,
 		     const char *part)
 {
@@ -181,7 +182,7 @@ static void add_part(char *folder, size_t size, const char *mark,
 	if (!part || used >= size)
 		return;
 	strcat(folder, mark);
-	for (; *part && used + strlen("%41") < size; part++) {
+	for (; *part && used + strlen("%41%") < size; part++) {
 		bool is_plain = isalnum((unsigned char)*part) ||
 				*part == '-' || *part == '_' ||
 				(*part == '.' && used > 0);
@@ -190,6 +191,12 @@ static void add_part(char *folder, size_t size, const char *mark,
 					 is_plain ? "%c" : "%%%02X",
 					 (unsigned char)*part);
 	}
+	if (!*part)
+		return;
+	while (used >= strlen("%41") && folder[used - 3] == '%' &&
+	       folder[used - 2] >= '8')
+		used -= strlen("%41");
+	strcpy(folder + used, "%");
 }
 
 void ncs_archive_folder(char *folder, size_t size, const char *labels,

@@ -6,7 +6,8 @@
  *   ring/TIME.PID[.N]     the recording of all jobs, in files of which the oldest go
  *   jobs/NAME@TIME/       what is kept of a job: links to files of the ring, and
  *                         its report. TIME is when it began, in seconds since 1970.
- *                         NAME is the job's, encoded as in URLs, with =ID behind it
+ *                         NAME is the job's, encoded as in URLs, and with % at the end
+ *                         if it is cut off; behind it, =ID
  *                         for a job in an array, which is its own id, +NAMESPACE for a
  *                         pod, and ~N for one that was queued again N times
  *
@@ -32,7 +33,7 @@
 #define NCS_ARCHIVE_FINDING "finding"
 
 /* Size of a buffer for the name of a job's folder. */
-#define NCS_ARCHIVE_NAME_MAX 240
+#define NCS_ARCHIVE_NAME_MAX 256
 
 struct ncs_archive {
 	char path[3072];
@@ -145,8 +146,9 @@ struct ncs_archive_files {
 	size_t folder_count, folder_capacity;
 	char **others; /* folders of other jobs that the pattern names */
 	size_t other_count, other_capacity;
-	/* The job's name as its folders have it, or the pattern if that is not one. */
-	char job[NCS_ARCHIVE_NAME_MAX];
+	/* The job's name as its folders have it, behind a pod's namespace and '/', or
+	 * the pattern if that is not one. */
+	char job[2 * NCS_ARCHIVE_NAME_MAX];
 	time_t begun; /* when the job did, the earliest machine's */
 	time_t next_begun; /* when another run of its name did; 0: none */
 	/* How many jobs of one machine the pattern names, and the folder of the one

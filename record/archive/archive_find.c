@@ -51,6 +51,7 @@ struct folder_name {
 	char *id;        /* of a job in an array, which has its own; else NULL */
 	char *namespace; /* of a pod; else NULL */
 	const char *run; /* how often it was queued again, or "" */
+	bool is_cut;     /* the job's name, which is then a pattern */
 	long long begun;
 };
 
@@ -66,7 +67,7 @@ static char *cut(char *text, char mark)
 	return at + 1;
 }
 
-/* Undoes the encoding of add_part(). */
+/* Undoes the encoding of add_part(). A part that was cut off becomes a pattern. */
 static void decode(char *part)
 {
 	char *end = part, digits[3] = "";
@@ -77,7 +78,9 @@ static void decode(char *part)
 
 		if (is_code)
 			memcpy(digits, at + 1, 2);
-		*end++ = is_code ? (char)strtoul(digits, NULL, 16) : *at;
+		*end++ = is_code     ? (char)strtoul(digits, NULL, 16) :
+			 *at == '%' ? '*' :
+				       *at;
 		at += is_code ? 2 : 0;
 	}
 	if (part)
@@ -95,6 +98,7 @@ static void split_name(struct folder_name *name, const char *folder)
 	name->run = run ? run : "";
 	name->namespace = cut(name->job, '+');
 	name->id = cut(name->job, '=');
+	name->is_cut = name->job[0] && strchr(name->job, '\0')[-1] == '%';
 	decode(name->job);
 	decode(name->id);
 	decode(name->namespace);
@@ -120,7 +124,8 @@ bool ncs_archive_matches(const char *folder, const char *pattern)
 		ncs_labels_add(&labels, "array_id", name.job);
 	}
 	return ncs_job_matches(labels.text, pattern) ||
-	       fnmatch(pattern, folder, 0) == 0;
+	       fnmatch(pattern, folder, 0) == 0 ||
+	       (name.is_cut && fnmatch(name.job, pattern, 0) == 0);
 }
 
 /* Returns whether a folder may be of the same job as that of another machine: not if it
@@ -195,6 +200,11 @@ struct chosen_job {
 	time_t next_begun; /* another run of its name; 0: there is none */
 };
 
+static const char *namespace_of(const struct folder_name *name)
+{
+	return name->namespace ? name->namespace : "";
+}
+
 /* Chooses the latest job of one machine that may be the one that was found. */
 static void choose_job(const struct file_search *search,
 		       const struct ncs_entries *folders,
@@ -209,7 +219,9 @@ static void choose_job(const struct file_search *search,
 
 		split_name(&name, folder->name);
 		if (chosen->folder && chosen->next_begun == 0 &&
-		    strcmp(name.job, chosen->name.job) == 0)
+		    strcmp(name.job, chosen->name.job) == 0 &&
+		    strcmp(namespace_of(&name), namespace_of(&chosen->name)) ==
+			    0)
 			chosen->next_begun = (time_t)name.begun;
 		if (!ncs_archive_matches(folder->name, search->pattern))
 			continue;
@@ -229,14 +241,21 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 		     const struct chosen_job *chosen)
 {
 	time_t begun = (time_t)chosen->name.begun;
+	const char *namespace = namespace_of(&chosen->name);
+	const char *slash = namespace[0] ? "/" : "";
+	const char *behind = strrchr(pattern, '/');
+	char job[sizeof(files->job)];
 
+	snprintf(job, sizeof(job), "%s%s%s", namespace, slash,
+		 chosen->name.job);
+	if (namespace[0] && behind)
+		pattern = behind + 1;
 	if (files->folder_count == 0)
-		snprintf(files->job, sizeof(files->job), "%s",
-			 chosen->name.job);
-	else if (strcmp(files->job, chosen->name.job) != 0)
+		strcpy(files->job, job);
+	else if (strcmp(files->job, job) != 0)
 		/* Without the marks of a folder's name, and what follows. */
-		snprintf(files->job, sizeof(files->job), "%.*s",
-			 (int)strcspn(pattern, "@~+="), pattern);
+		snprintf(files->job, sizeof(files->job), "%s%s%.*s", namespace,
+			 slash, (int)strcspn(pattern, "@~+="), pattern);
 	if (files->begun == 0 || begun < files->begun)
 		files->begun = begun;
 	if (chosen->next_begun != 0 &&

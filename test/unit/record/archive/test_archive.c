@@ -4,6 +4,7 @@
  * latest job of a name is found, on one machine and on several. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -272,6 +273,7 @@ static void a_job_that_was_queued_again_is_another_one(void **state)
 static void a_pod_is_found_by_its_namespace(void **state)
 {
 	struct fixture *fixture = *state;
+	struct ncs_archive_files files;
 
 	record(fixture, 4, LONG_AGO);
 	keep(fixture, " pod=train-0 namespace=team", LONG_AGO, LONG_AGO, false);
@@ -280,6 +282,37 @@ static void a_pod_is_found_by_its_namespace(void **state)
 	assert_int_equal(found(fixture, "team/train-*"), 1);
 	assert_int_equal(found(fixture, "other/train-0"), 0);
 	assert_int_equal(found(fixture, "train-0+team@1000000000"), 1);
+	assert_int_equal(ncs_archive_find(&files, fixture->folder, "train-0"),
+			 0);
+	assert_string_equal(files.job, "team/train-0");
+	ncs_archive_release(&files);
+	/* Nor is that of another namespace its next run. */
+	record(fixture, 4, LONG_AGO + 10);
+	keep(fixture, " pod=train-0 namespace=other", LONG_AGO + 10,
+	     LONG_AGO + 10, false);
+	assert_int_equal(ncs_archive_find(&files, fixture->folder,
+					  "team/train-0"),
+			 0);
+	assert_int_equal(files.next_begun, 0);
+	ncs_archive_release(&files);
+}
+
+/* Its folder has no room for it: the job is found by its whole name all the same. */
+static void a_job_with_a_long_name_is_found(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_archive_files files;
+	char name[3 * 31 + 1] = "";
+
+	for (size_t i = 0; i < 31; i++)
+		strcat(name, "\xe8\xa8\x93");
+	record(fixture, 4, LONG_AGO);
+	keep(fixture, name, LONG_AGO, LONG_AGO, false);
+	assert_int_equal(ncs_archive_find(&files, fixture->folder, name), 0);
+	assert_int_equal(files.folder_count, 1);
+	/* A pattern, which the whole name matches. */
+	assert_int_equal(fnmatch(files.job, name, 0), 0);
+	ncs_archive_release(&files);
 }
 
 /* Finds the files of a pattern in the archives of two machines, each of which keeps one
@@ -604,6 +637,7 @@ int main(void)
 		TEST(pods_that_a_pattern_names_are_of_one_job),
 		TEST(pods_of_other_namespaces_are_other_jobs),
 		TEST(a_pod_is_found_by_its_namespace),
+		TEST(a_job_with_a_long_name_is_found),
 		TEST(jobs_of_several_machines_are_found),
 		TEST(a_file_that_jobs_share_counts_once),
 		TEST(a_job_that_runs_loses_its_oldest_files_last),
