@@ -158,8 +158,15 @@ static bool take_same(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 	struct ncs_state_times times;
 
 	if (ncs_stream_facts(node->stream)->has_records ||
-	    !ncs_stream_is_same(rank, &clock->move, &times, &self->header))
+	    !ncs_stream_is_same(rank, &clock->move, &times, &self->header)) {
+		rank->same_looks = 0;
 		return false;
+	}
+	/* One of the readings has read all. */
+	if (rank->same_looks < NCS_READ_ALL_EVERY) {
+		rank->same_looks++;
+		return false;
+	}
 	describe_state(self, clock, rank, sample);
 	sample->is_same = sample->without_records = true;
 	sample->taken_ns = times.taken_ns;

@@ -78,6 +78,7 @@ struct ncs_stream_rank {
 	uint64_t shown_ns; /* for the caller; 0 for a new rank */
 	uint32_t flags;    /* enum ncs_state_flag of the state */
 	uint64_t said;     /* as of ncs_stream_is_same(); 0: not known */
+	unsigned same_looks; /* for the caller: that said the same, in a row */
 	uint64_t look;     /* number of the latest look with a state of it,
 			      plus 1 */
 	struct ncs_reader *reader;

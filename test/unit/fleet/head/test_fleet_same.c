@@ -13,6 +13,7 @@
 #include "analysis/base/source.h"
 #include "analysis/model/model.h"
 #include "fleet/head/fleet.h"
+#include "ncclstat/reader.h"
 #include "test/unit/support/simulated_streams.h"
 
 #define S UINT64_C(1000000000)
@@ -23,10 +24,10 @@
 /* The job's age at the first look, and when rank 1 makes its last call. */
 #define AGE_S 20u
 #define MISSING_S 26u
-#define LOOKS 40u
+#define LOOKS 48u
 
 /* Looks after which all ranks have been told by a key since then. */
-#define SETTLED 20u
+#define SETTLED (20u + NCS_READ_ALL_EVERY)
 
 struct watched {
 	struct ncs_fleet *fleet;
