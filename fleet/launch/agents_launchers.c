@@ -83,8 +83,8 @@ bool ncs_agents_ask_launcher(struct ncs_agents *agents, size_t number,
 
 /* --- Starting ------------------------------------------------------------ */
 
-/* Adds the words that start those of a launcher's nodes that are of a component of the
- * job, if there are any; SIZE_MAX: of none. */
+/* Adds the words that start those of a launcher's nodes that are of a component
+ * of the job, if there are any; SIZE_MAX: of none. */
 static void add_component(const struct ncs_agents *agents,
 			  const struct ncs_launcher *launcher, size_t component,
 			  struct ncs_words *words)

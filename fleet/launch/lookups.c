@@ -226,7 +226,10 @@ static int add_components(struct ncs_guard *guard, struct ncs_hostlist *list,
 			error = add_component(guard, list, job, part, why,
 					      why_size);
 	while (!error && (rest = read_part(rest, part)));
-	return error;
+	if (error || list->count > 0)
+		return error;
+	snprintf(why, why_size, "component %s does not run", name);
+	return -EINVAL;
 }
 
 int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
