@@ -32,7 +32,10 @@ static uint64_t hung_ns(const struct ncs_wait_node *node,
 		bytes += rank->now.operations[i].bytes *
 			 rank->communicator->rank_count;
 	ran_ns = ncs_wait_ran_ns(node, operation);
-	return ran_ns / ncs_stuck_ns(rank) > bytes >> GIB_BITS ? ran_ns : 0;
+	return (ran_ns + NCS_STUCK_NS - ncs_stuck_ns(rank)) / NCS_STUCK_NS >
+			       bytes >> GIB_BITS ?
+		       ran_ns :
+		       0;
 }
 
 static int report(struct ncs_diagnosis *diagnosis,
