@@ -54,6 +54,7 @@ json_t *ncs_json_add(json_t *object, const struct ncs_json_member *members);
 		char *: ncs_json_of_text, \
 		const char *: ncs_json_of_text, \
 		double: ncs_json_of_real, \
+		float: ncs_json_of_real, \
 		bool: ncs_json_of_boolean, \
 		short: json_integer, \
 		int: json_integer, \
