@@ -1649,6 +1649,33 @@ TEST(ranges_are_read_with_their_histograms)
 			 9);
 }
 
+/* As if it had been taken later, when the segment said the same. */
+TEST(a_snapshot_moves_on)
+{
+	const uint64_t later = NOW + 3 * S;
+	struct segment_fixture *fixture = *state;
+	struct ncs_snapshot taken;
+	struct ncs_range *range = range_at(fixture, 1, NCS_RANGE_KEY(0));
+
+	range->busy = 1;
+	range->busy_since = NOW - 50;
+	fixture->header->proxy.state = NCS_PROXY_ACTIVE;
+	fixture->header->proxy.since = NOW - 7 * S;
+	observe(fixture);
+	ncs_snapshot_advance(&seen, fixture->header->created, later, NOW + S);
+	assert_int_equal(ncs_snapshot_init(&taken, reader_of_seen), 0);
+	ncs_snapshot_take(&taken, reader_of_seen, later);
+	assert_int_equal(seen.taken_ns, later);
+	assert_int_equal(seen.alive_ns, NOW + S);
+	assert_int_equal(seen.liveness, taken.liveness);
+	assert_int_equal(seen.ranges[0].busy_ns, 3 * S + 50);
+	assert_int_equal(seen.ranges[0].busy_ns, taken.ranges[0].busy_ns);
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_ACTIVE], 10 * S);
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_ACTIVE],
+			 taken.proxy.time_ns[NCS_PROXY_ACTIVE]);
+	ncs_snapshot_release(&taken);
+}
+
 /* A loop of ranges, histograms of missing ranges, and an invalid timing. */
 TEST(invalid_ranges_are_left_out)
 {
