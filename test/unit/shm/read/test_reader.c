@@ -1649,7 +1649,7 @@ TEST(ranges_are_read_with_their_histograms)
 			 9);
 }
 
-/* As if it had been taken later, when the segment said the same. */
+/* A segment that says the same gives the same snapshot, taken later. */
 TEST(a_snapshot_moves_on)
 {
 	const uint64_t later = NOW + 3 * S;
