@@ -30,6 +30,8 @@ leave() {
 		kill -CONT "$pid" 2>/dev/null
 		kill -KILL "$pid" 2>/dev/null
 	done
+	# Those of prologs outlive their jobs.
+	pkill -f "^ncclstat watch .*--archive=$tmp/watched"
 	fleet_leave
 }
 trap leave EXIT
