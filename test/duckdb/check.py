@@ -97,8 +97,8 @@ def compare_bandwidths(what, name, wanted):
     """Compares bandwidths by class with those that the SQL finds: they are the same
     within 3 %. If a busy machine plays a launch's end before its last begin, by about
     the error of these times, looks may leave out a launch that all records together do
-    not, or the other way round. Of few launches, as the 8 of 4 bytes in net-v5-ddp8, one
-    decides the median: half of those classes must agree."""
+    not, or the other way round. Of few launches, one decides the median: half of
+    those classes must agree."""
     rows = {(row["communicator_id"], row["function"], row["size_bytes"] or "",
              row["algorithm"] or "", row["protocol"] or ""): row
             for row in run(f"{folder}/{name}.tables", "busbw")
@@ -109,7 +109,7 @@ def compare_bandwidths(what, name, wanted):
     alike = {key for key in found.keys() & wanted.keys()
              if all(abs(float(a) - float(b)) <= 0.03 * float(b)
                     for a, b in zip(found[key], wanted[key]))}
-    many = {key for key, row in rows.items() if int(row["launches"]) >= 16}
+    many = {key for key, row in rows.items() if int(row["launches"]) >= 8}
     few = (found.keys() | wanted.keys()) - many
     check(f"{name}: bandwidths of many launches are those of {what}",
           {key: found[key] for key in many - alike},
