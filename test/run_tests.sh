@@ -26,14 +26,13 @@
 # Must not depend on what is tested. Tests must not depend on the user who runs
 # them: they get no NCCL or ncclstat settings and an empty home folder each.
 #
-#   TEST_TIMEOUT=900   seconds that a program may take, also where other work
-#                      leaves it a small part of a processor
+#   TEST_TIMEOUT=480   seconds that a program may take
 #   TEST_EMULATOR=     command that runs programs of another processor
 
 set -eu
 cd "$(dirname "$0")/.."
 
-limit=${TEST_TIMEOUT:-900}
+limit=${TEST_TIMEOUT:-480}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-test.XXXXXX")
 # The programs that run: words NUMBER:PID.
 running=
