@@ -35,7 +35,7 @@ static bool is_wanted(const char *kind)
 
 /* A sanitizer looks at code, which few jobs of each kind reach. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define USUAL_SHARE 8u
+#define USUAL_SHARE 4u
 #else
 #define USUAL_SHARE 1u
 #endif

@@ -26,7 +26,7 @@ enum truth_answer {
 };
 
 /* Returns the number of jobs of a kind: so many per cent of TRUTH_JOBS, or else
- * of `usual` (an eighth of it with a sanitizer), at least one; none if the kind is
+ * of `usual` (a quarter of it with a sanitizer), at least one; none if the kind is
  * not wanted. */
 unsigned truth_jobs(const char *kind, unsigned usual, unsigned percent);
 
