@@ -5,7 +5,7 @@
 #   test/run_tests.sh [--alone | --beside] PROGRAM...
 #
 # They are started in the order of the arguments, so the longest had better come
-# first. As many run at once as there are processors, and more, up to six times
+# first. As many run at once as there are processors, and more, up to four times
 # as many, while processors are idle: many tests wait for most of their time.
 # Those after --alone run one after the other with none beside them, until
 # --beside.
@@ -263,7 +263,7 @@ all_before=0
 niceness=$(nice)
 processors=$(nproc)
 few=$processors
-most=$((processors * 6))
+most=$((processors * 4))
 for program in "$@"; do
 	case $program in
 	--alone)
@@ -274,7 +274,7 @@ for program in "$@"; do
 	--beside)
 		settle 1 1
 		few=$processors
-		most=$((processors * 6))
+		most=$((processors * 4))
 		;;
 	*)
 		settle "$few" "$most"
