@@ -88,7 +88,8 @@ bool ncs_metrics_parse(const char *text, uint64_t *set, char *wrong,
  *
  * A counter is a metric with its labels, the sum of what segments contribute.
  * A segment may contribute less than before, since sums in segments may be taken
- * back by a few, and a segment may vanish: then the counter stays as it is. A counter to which nothing contributes in a pass is forgotten.
+ * back by a few, and a segment may vanish: then the counter stays as it is. A
+ * counter to which nothing contributes in a pass is forgotten.
  *
  * Pure. Not thread-safe.
  */

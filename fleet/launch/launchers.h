@@ -51,8 +51,8 @@ void ncs_words_release(struct ncs_words *words);
 /* Add the words that start an agent: on a host by ssh, without a question to
  * anyone and with a link that is noticed when it is dead after 4 s; on all
  * nodes of a list, of one component of Slurm's job (SIZE_MAX: it has none), in a
- * step that also has the components whose words are there; in a pod; by a shell command of the
- * user's. */
+ * step that also has the components whose words are there; in a pod; by a shell
+ * command of the user's. */
 void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 		       const struct ncs_agent_call *call);
 void ncs_words_add_srun(struct ncs_words *words, const char *job,
