@@ -136,6 +136,9 @@ void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
 	anew_ns = costs->window_ns / ANEW * (1 + costs->count / MANY);
 	if (anew_ns < every_times * costs->took_ns)
 		anew_ns = every_times * costs->took_ns;
+	/* Older ones would be of operations that are forgotten. */
+	if (anew_ns > KEPT_NS)
+		anew_ns = KEPT_NS;
 	costs->is_computed &= !costs->has_new ||
 			      now_ns < costs->computed_ns + anew_ns;
 }

@@ -24,7 +24,8 @@ int ncs_costs_note(const struct ncs_comparison *comparison,
 void ncs_costs_forget(struct ncs_costs *costs);
 
 /* Drops the oldest operations. Costs are computed anew if they are too old by now and parts
- * have come, but not within `every_times` the processor time that this took before. */
+ * have come, but not within `every_times` the processor time that this took before, unless
+ * they are older than the operations that are kept. */
 void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
 		      uint64_t every_times);
 

@@ -32,7 +32,7 @@ struct ncs_model {
 	bool shows_part; /* the source's: ranks of one process only */
 	bool keeps_latest;   /* whether ranks keep their latest records */
 	/* Between two computations of what ranks cost are at least so many times what
-	 * one takes. */
+	 * one takes; but see ncs_costs_update(). */
 	uint64_t costs_every_times;
 	size_t latest_count; /* ranks that kept some before the latest update */
 	struct ncs_rank **ranks; /* by host, communicator, rank, process */

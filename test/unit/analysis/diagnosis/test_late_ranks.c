@@ -293,25 +293,32 @@ static void new_lateness_is_not_thinned_out_by_an_old_level_time(void **state)
 	assert_true(fixture->diagnosis.findings[0].share > 0.15);
 }
 
-/* Returns what rank 1 is found to cost after it was late by 20 of 120 ms for five seconds,
- * and then level for as long. */
-static double share_after_level_time(struct late_fixture *fixture)
+/* Rank 1 is late by 20 of 120 ms for five seconds, or level for as long; then comes a
+ * look. Returns when. */
+static uint64_t five_seconds(struct late_fixture *fixture, uint64_t now_ns,
+			     bool is_late)
 {
-	uint64_t now_ns = SECOND;
+	uint64_t late_ns = is_late ? 20 * MS : 0;
 
-	for (unsigned i = 0; i < 90; i++) {
-		uint64_t late_ns = i < 40 ? 20 * MS : 0;
+	for (unsigned i = 0; i < 50; i++) {
 		uint64_t end_ns = now_ns + late_ns + 30 * MS;
 
 		for (size_t k = 0; k < RANKS; k++) {
 			uint64_t call_ns = now_ns + (k == 1 ? late_ns : 0);
 
-			all_reduce(fixture, k, i, call_ns, call_ns + 1, end_ns);
+			all_reduce(fixture, k, i + (is_late ? 0 : 50), call_ns,
+				   call_ns + 1, end_ns);
 		}
 		now_ns = end_ns + 70 * MS;
-		if (i == 39 || i == 89)
-			look(fixture, now_ns);
 	}
+	look(fixture, now_ns);
+	return now_ns;
+}
+
+/* Returns what rank 1 is found to cost after it was late, and then level. */
+static double share_after_level_time(struct late_fixture *fixture)
+{
+	five_seconds(fixture, five_seconds(fixture, SECOND, true), false);
 	assert_int_equal(fixture->diagnosis.count, 1);
 	return fixture->diagnosis.findings[0].share;
 }
@@ -328,6 +335,21 @@ static void cost_stays_until_it_may_be_computed_again(void **state)
 
 	fixture->scripted.model.costs_every_times = UINT64_C(1) << 30;
 	assert_true(share_after_level_time(fixture) > 0.15);
+}
+
+/* Operations are kept for 160 s. */
+static void cost_is_not_older_than_the_operations(void **state)
+{
+	struct late_fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+	uint64_t now_ns;
+
+	fixture->scripted.model.costs_every_times = UINT64_C(1) << 30;
+	now_ns = five_seconds(fixture, SECOND, true);
+	assert_true(fixture->diagnosis.findings[0].share > 0.15);
+	five_seconds(fixture, now_ns + 165 * SECOND, false);
+	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
+	assert_true(!view || !(view->cost.share > 0.05));
 }
 
 static void
@@ -753,6 +775,7 @@ int main(void)
 		TEST(only_a_late_rank_is_waited_for),
 		TEST(cost_follows_what_comes),
 		TEST(cost_stays_until_it_may_be_computed_again),
+		TEST(cost_is_not_older_than_the_operations),
 		TEST(lateness_that_is_over_is_not_a_finding),
 		TEST(job_that_has_ended_is_judged_as_of_its_end),
 		TEST(lateness_that_was_over_before_the_job_ended_is_not_a_finding),
