@@ -47,11 +47,11 @@ compare() {
 # --- Contents --------------------------------------------------------------
 
 # A live look at the end of one of them has no records of it any more.
+# One after the other, so that they are played in time.
 for capture in net-v5-mix net-v5-ddp8; do
-	record_capture $capture $capture &
+	record_capture $capture $capture
 done
 record_capture nvlink-v5-mix8 nvlink-v5-mix8 12
-wait
 for capture in net-v5-mix net-v5-ddp8 nvlink-v5-mix8; do
 	compare $capture dump "$tmp/$capture.ncs"
 done
