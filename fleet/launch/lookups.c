@@ -274,6 +274,48 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 	return error;
 }
 
+/* Adds lists of nodes, one a line. A part of a job that never ran has an empty one, or
+ * one in words. */
+static int add_slurm_lists(struct ncs_guard *guard, struct ncs_hostlist *list,
+			   char *text, char *why, size_t why_size)
+{
+	char *nodes;
+	int error = 0;
+
+	while (!error && (nodes = strsep(&text, "\n")))
+		if (nodes[0] && !strchr(nodes, ' '))
+			error = add_slurm_list(guard, list, nodes, why,
+					       why_size);
+	return error;
+}
+
+int ncs_lookup_job_that_ran(struct ncs_guard *guard, struct ncs_hostlist *list,
+			    const char *name, char *why, size_t why_size)
+{
+	static const char *const questions[] = {
+		"squeue --noheader --states=all --format=%N",
+		"sacct --noheader --allocations --parsable2 --format=NodeList",
+	};
+	int error = 0;
+
+	for (size_t i = 0; list->count == 0 && i < 2; i++) {
+		struct ncs_words words = { .count = 0 };
+		char *text;
+
+		ncs_words_add_split(&words, questions[i]);
+		ncs_words_add(&words, "--jobs=%s", name);
+		error = run_words(guard, &words, &text, why, why_size);
+		if (!error)
+			error = add_slurm_lists(guard, list, text, why,
+						why_size);
+		free(text);
+	}
+	if (error || list->count > 0)
+		return error;
+	snprintf(why, why_size, "Slurm knows no nodes of job %s", name);
+	return -EINVAL;
+}
+
 void ncs_slurm_job_release(struct ncs_slurm_job *job)
 {
 	for (size_t i = 0; i < job->component_count; i++)

@@ -41,6 +41,11 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 		   size_t why_size);
 void ncs_slurm_job_release(struct ncs_slurm_job *job);
 
+/* Adds the nodes where a job runs or ran, of all its parts: by squeue, which
+ * knows jobs until some minutes after their end, else by sacct. */
+int ncs_lookup_job_that_ran(struct ncs_guard *guard, struct ncs_hostlist *list,
+			    const char *name, char *why, size_t why_size);
+
 /* Returns the first component that has a node; SIZE_MAX if there is none. */
 size_t ncs_slurm_component_of(const struct ncs_slurm_job *job,
 			      const char *node);

@@ -241,6 +241,16 @@ fleet_wants 'one of them can be named' 3 'n03: no_job' -- --diagnose \
 ! grep -q 'n0[12]' "$tmp/out"
 says 'and is all that is asked' $?
 scancel "$job"
+ended() {
+	[ -z "$(squeue -h -j "$job" -t R,CG)" ]
+}
+await ended
+printf '#!/bin/sh\necho nobody is here >&2\nexit 255\n' >"$tmp/nobody"
+chmod +x "$tmp/nobody"
+NCCLSTAT_SSH="$tmp/nobody" fleet_wants \
+	'the nodes of a job that has ended are asked for what they keep' 3 \
+	'n01: .*nobody' 'n02: .*nobody' 'n03: .*nobody' -- --diagnose \
+	--archive="$tmp/none" --slurm "$job"
 job=$(cd "$tmp" && sbatch --parsable -N 8 --array=3 -o "$tmp/job.out" --wrap 'sleep 600')
 fleet_hang n01 n02
 

@@ -188,9 +188,40 @@ fleet_check 'of a job that nobody keeps there is no verdict' test $? -eq 3
 fleet_check 'and the reason' grep -q 'n2: .*nothing is kept of job 4712' "$tmp/err"
 fetched --diagnose --job="4711'; touch $tmp/injected; '" --hosts=n1
 fleet_check 'a name is no command' test ! -e "$tmp/injected"
-fetched --diagnose --job=4711 --slurm=4711
+fetched --diagnose --job=4711 --kube=app=train
 fleet_check 'another way to look at nodes is refused' test $? -eq 64
 fleet_check 'with what to do' grep -q 'with --hosts' "$tmp/err"
+
+# Stand-ins of Slurm, whose controller has forgotten the job.
+mkdir "$tmp/slurm"
+cat >"$tmp/slurm/squeue" <<'END'
+#!/bin/sh
+echo 'slurm_load_jobs error: Invalid job id specified' >&2
+exit 1
+END
+cat >"$tmp/slurm/sacct" <<'END'
+#!/bin/sh
+case $* in
+*--jobs=4711) printf 'n[1-2]\nNone assigned\n' ;;
+*--jobs=4713) ;;
+*) exit 1 ;;
+esac
+END
+chmod +x "$tmp/slurm"/*
+of_slurm() {
+	PATH="$tmp/slurm:$PATH" fetched --diagnose "$@"
+}
+of_slurm --slurm=4711
+fleet_check 'a job of Slurm that has ended is found' test $? -eq 2
+fleet_check 'on all its nodes' says ' 8 ranks'
+of_slurm --slurm=4711 --exclude=n1
+fleet_check 'a node is left out' says ' 4 ranks'
+of_slurm --slurm=4713
+fleet_check 'a job that Slurm does not know has no verdict' test $? -eq 3
+fleet_check 'and a reason' grep -q 'Slurm knows no nodes of job 4713' "$tmp/err"
+printf '#!/bin/sh\necho n2\n' >"$tmp/slurm/squeue"
+of_slurm --slurm=4711
+fleet_check 'its controller is asked first' says ' 4 ranks'
 fleet_check 'nothing is left' test -z "$(ls "$TMPDIR")"
 
 # The stand-in waits, so that the program is killed while it fetches.

@@ -428,7 +428,8 @@ static int run_on_archives(const struct mode_command *command,
 	struct ncs_hostlist hosts = { .count = 0 };
 	struct ncs_fetch fetch = {
 		.call = ncs_follow_call(options),
-		.job = options->choice.job,
+		.job = options->choice.job ? options->choice.job :
+					     options->slurm,
 		.archive = options->archive_named,
 		.failed = say_not_fetched,
 	};
@@ -442,7 +443,8 @@ static int run_on_archives(const struct mode_command *command,
 	} else if (any) {
 		snprintf(of_fetched.archive_path,
 			 sizeof(of_fetched.archive_path), "%s", fetch.kept);
-		of_fetched.hosts = NULL;
+		of_fetched.hosts = of_fetched.slurm = NULL;
+		of_fetched.choice.job = fetch.job;
 		of_fetched.archive_is_copy = true;
 		if (ncs_fetch_from(&fetch, &hosts) > 0)
 			status = run_on_archive(command, &of_fetched, live);
@@ -460,7 +462,7 @@ int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 		return ncs_hosts_run(options);
 	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
 	    options->mode != NCS_MODE_JOBS && options->mode != NCS_MODE_CLEAN)
-		return options->hosts ?
+		return options->hosts || options->slurm ?
 			       run_on_archives(command, options, live) :
 			       run_on_archive(command, options, live);
 	if (ncs_options_want_nodes(options))

@@ -27,8 +27,12 @@ bool ncs_hosts_find(const struct ncs_options *options,
 	if (error)
 		snprintf(why, sizeof(why), "%s", strerror(-error));
 	if (!error)
-		error = ncs_lookup_hosts(&guard, hosts, options->hosts, why,
-					 sizeof(why));
+		error = options->slurm ?
+				ncs_lookup_job_that_ran(&guard, hosts,
+							options->slurm, why,
+							sizeof(why)) :
+				ncs_lookup_hosts(&guard, hosts, options->hosts,
+						 why, sizeof(why));
 	if (!error)
 		error = ncs_lookup_exclude(&guard, hosts, options->exclude, why,
 					   sizeof(why));

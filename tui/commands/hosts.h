@@ -8,8 +8,8 @@
 #include "fleet/launch/hostlist.h"
 #include "tui/commands/options.h"
 
-/* Lists the hosts of --hosts without those of --exclude. Prints a message and returns
- * false if there is none. */
+/* Lists the hosts of --hosts, or those where the job of --slurm runs or ran, without those
+ * of --exclude. Prints a message and returns false if there is none. */
 bool ncs_hosts_find(const struct ncs_options *options,
 		    struct ncs_hostlist *hosts);
 

@@ -99,7 +99,7 @@ static const struct option_rule {
 	RULE(~(MODE(WATCH) | MODE(JOBS) | MODE(CLEAN)), OPTION(ARCHIVE),
 	     "--archive requires --watch, --jobs, --clean, or --job=ID: it names"
 	     " the directory where what is kept of jobs is",
-	     .without = OPTION(JOB)),
+	     .without = OPTION(JOB) | OPTION(SLURM)),
 	RULE(~(MODE(WATCH) | MODE(JOBS) | MODE(CLEAN) | MODE(DUMP) |
 	       MODE(DIAGNOSE) | MODE(REPLAY) | MODE(CRITICAL_PATH) |
 	       MODE(REPORT) | MODE(EXPORT) | MODE(LIST)),
@@ -113,9 +113,9 @@ static const struct option_rule {
 	     " node",
 	     .with = NODES),
 	RULE(~MODE(WATCH), OPTION(ARCHIVE),
-	     "--archive can be combined with --hosts, but with no other way to"
-	     " look at nodes: ssh fetches what each keeps",
-	     .with = OPTION(FOLLOW) | (NODES & ~OPTION(HOSTS))),
+	     "--archive can be combined with --hosts or --slurm, but with no other"
+	     " way to look at nodes: ssh fetches what each keeps",
+	     .with = OPTION(FOLLOW) | (NODES & ~(OPTION(HOSTS) | OPTION(SLURM)))),
 	RULE(~MODE(WATCH),
 	     OPTION(DIR) | OPTION(RECORDS) | OPTION(WAIT),
 	     "--dir, --records and --wait cannot be combined with --archive: it"
