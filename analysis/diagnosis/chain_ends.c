@@ -393,7 +393,7 @@ static bool is_stuck(const struct ncs_diagnosis *diagnosis,
 		    ncs_stuck_ns(node->rank))
 		return false;
 	if (node->queued)
-		return diagnosis->passes > 1 && node->gpu_stalled;
+		return node->gpu_stalled;
 	return node->stalled &&
 	       (!is_absence(finding->verdict) || node->operation ||
 		is_gone_for_long(&diagnosis->graph, node->rank, finding));

@@ -92,8 +92,7 @@ static int report_unjoined(struct ncs_diagnosis *diagnosis,
 	finding->duration_ns = age_ns;
 	finding->waiting = communicator->live;
 	finding->alike = ncs_communicator_unseen(communicator) - 1;
-	ncs_finding_set_severity(finding, diagnosis->passes > 1 &&
-						  age_ns > 3 * NCS_CONNECT_NS);
+	ncs_finding_set_severity(finding, age_ns > 3 * NCS_CONNECT_NS);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_JOINED, last, age_ns);
 	ncs_finding_add_unseen(finding, communicator);

@@ -116,10 +116,8 @@ static int report_unstarted(struct ncs_diagnosis *diagnosis,
 		(struct ncs_call_id){ found->function, NCS_NO_SEQUENCE_NUMBER };
 	finding->duration_ns = found->duration_ns;
 	finding->waiting = is_unmet || is_circle ? found->inside_count : 0;
-	ncs_finding_set_severity(finding,
-				 diagnosis->passes > 1 &&
-					 (lacks || found->duration_ns >
-							   3 * NCS_CONNECT_NS));
+	ncs_finding_set_severity(
+		finding, lacks || found->duration_ns > 3 * NCS_CONNECT_NS);
 	ncs_finding_set_confidence(finding, lacks ? NCS_CONFIDENCE_LIKELY :
 						    NCS_CONFIDENCE_POSSIBLE);
 	if (is_unmet)
