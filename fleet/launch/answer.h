@@ -21,6 +21,7 @@ struct ncs_answer {
 	size_t most;     /* bytes of output; more are an error */
 	char error[400]; /* the end of what it wrote to standard error */
 	size_t error_used;
+	unsigned rest_reads; /* since it has ended and its time is up */
 	uint64_t within_ns; /* it has this time … */
 	uint64_t until_ns;  /* … until then, by CLOCK_MONOTONIC */
 };
@@ -35,7 +36,8 @@ int ncs_answer_begin(struct ncs_answer *answer, struct ncs_guard *guard,
 
 /* Reads what the program has written, for which it waits `wait_ms` at most.
  * Returns 1 when the program has ended and all is read, 0 before; or
- * -ETIMEDOUT, -E2BIG or -ENOMEM. Any but 0 is for ncs_answer_end(). */
+ * -ETIMEDOUT if it still runs when its time is up, -E2BIG or -ENOMEM. Any but 0
+ * is for ncs_answer_end(). */
 int ncs_answer_turn(struct ncs_answer *answer, struct ncs_guard *guard,
 		    int wait_ms);
 

@@ -74,8 +74,13 @@ static int start_tool(const struct reading_stacks *reading,
 	char why[WHY_BYTES] = "there is no memory", pid[16];
 	int error = -ENOMEM;
 
-	if (now_ns >= until_ns)
+	if (now_ns >= until_ns) {
+		snprintf(why, sizeof(why), "no time is left for %s",
+			 tool->name);
+		if (!stack->why[0])
+			ncs_stack_say(stack, why);
 		return -ETIMEDOUT;
+	}
 	snprintf(pid, sizeof(pid), "%u", stack->pid);
 	for (size_t i = 0; tool->words[i]; i++)
 		ncs_words_add(&words, "%s",
