@@ -2,13 +2,17 @@
 # Sourced by tests that wait for something. Not a test.
 # shellcheck shell=sh
 
-# await COMMAND...: waits until the command succeeds, for about half a minute:
-# other tests on the machine may hold it up for long.
+# await COMMAND...: waits until the command succeeds, for about a minute: other tests
+# on the machine may hold it up for long. If it does not, says so: the check that
+# fails then is another one.
 await() {
 	tries=0
 	until "$@"; do
 		tries=$((tries + 1))
-		[ "$tries" -lt 300 ] || return 1
+		if [ "$tries" -ge 600 ]; then
+			echo "# waited in vain for: $*" >&2
+			return 1
+		fi
 		sleep 0.1
 	done
 }

@@ -93,11 +93,11 @@ on_screen 'the timeline says how far lanes of other hosts may be off' \
 press Z
 sees ' PAUSED '
 verdict 'the timeline can be paused' $?
-tries=0
-until shows 'last, .*s+-[0-9.]*[mun]*s' || [ "$tries" -ge 60 ]; do
+moved=0
+until shows 'last, .*s+-[0-9.]*[mun]*s' || [ "$moved" -ge 60 ]; do
 	press Left Enter
 	sees '[-][0-9.]*[mun]*s rank' || break
-	tries=$((tries + 1))
+	moved=$((moved + 1))
 done
 on_screen 'who was last has the error of the clocks beside it' \
 	'in [2-6] ranks: .* last, .*s+-[0-9.]*[mun]*s'

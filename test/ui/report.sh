@@ -97,7 +97,7 @@ check 'the version of NCCL is told' has busy '<li>NCCL 2'
 	own_segments
 	"$replay" --hold test/captures/nvlink-v5-ddp8 >/dev/null 2>&1 &
 	job=$!
-	await there_are 8 || await there_are 8
+	await there_are 8
 	TMPDIR="$tmp" "$ncclstat" --report="$tmp/now.html" --duration=2 \
 		>"$tmp/said" 2>&1
 	echo $? >"$tmp/status"
