@@ -3,6 +3,7 @@
  * state. */
 #include "shm/process.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,9 @@ static uint64_t namespace_inode(const char *path)
 		       0;
 }
 
+/* A flag of a task that ends, of the kernel's own (PF_EXITING). */
+#define TASK_EXITING 4u
+
 /* Reads the beginning of a file into `text`, which is empty on failure. */
 static void read_text(const char *path, char *text, size_t size)
 {
@@ -36,8 +40,10 @@ static void read_text(const char *path, char *text, size_t size)
 /* The used fields of /proc/PID/stat; start is 0 if it cannot be read. */
 struct stat_line {
 	char state;
+	unsigned flags;
 	long threads;
 	unsigned long long start;
+	unsigned long pending; /* signals */
 };
 
 static struct stat_line read_stat(uint32_t pid)
@@ -56,9 +62,11 @@ static struct stat_line read_stat(uint32_t pid)
 	name_end = strrchr(text, ')');
 	if (!name_end ||
 	    sscanf(name_end + 1,
-		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-		   " %*s %*s %*s %*s %ld %*s %llu",
-		   &line.state, &line.threads, &line.start) != 3)
+		   " %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s"
+		   " %*s %*s %*s %*s %ld %*s %llu %*s %*s %*s %*s %*s %*s"
+		   " %*s %*s %lu",
+		   &line.state, &line.flags, &line.threads, &line.start,
+		   &line.pending) != 5)
 		line.start = 0;
 	return line;
 }
@@ -79,6 +87,15 @@ bool ncs_process_is_stopped(uint32_t pid, uint64_t start)
 
 	return line.start != 0 && line.start == start &&
 	       (line.state == 'T' || line.state == 't');
+}
+
+bool ncs_process_is_ending(uint32_t pid, uint64_t start)
+{
+	struct stat_line line = read_stat(pid);
+
+	return line.start == 0 || line.start != start || line.state == 'Z' ||
+	       line.state == 'X' || (line.flags & TASK_EXITING) ||
+	       (line.pending & (1ul << (SIGKILL - 1)));
 }
 
 bool ncs_process_has_ended(const struct ncs_process *other,

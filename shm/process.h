@@ -41,6 +41,10 @@ uint64_t ncs_process_start(uint32_t pid);
  * is stopped by a signal or a debugger. */
 bool ncs_process_is_stopped(uint32_t pid, uint64_t start);
 
+/* Tells whether it is ending, or has ended: it has been killed, or its first
+ * thread exits. A process that was stopped is then not so any more. */
+bool ncs_process_is_ending(uint32_t pid, uint64_t start);
+
 /* Tells whether the process `other` has ended, as seen by the process `self`.
  * Returns false if that cannot be told, e.g. across PID namespaces. */
 bool ncs_process_has_ended(const struct ncs_process *other,

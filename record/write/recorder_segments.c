@@ -143,7 +143,7 @@ static unsigned flags_of(struct ncs_recorder_segment *segment,
 {
 	unsigned stopped;
 
-	if (!process.gone)
+	if (!process.gone && !process.ending)
 		segment->was_stopped = process.stopped;
 	stopped = segment->was_stopped ? NCS_STATE_STOPPED : 0;
 	if (process.gone)

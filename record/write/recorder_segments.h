@@ -28,7 +28,7 @@ struct ncs_recorder_segment {
 	/* Whether nothing more of the segment is recorded: its process is gone,
 	 * or is not the one to record. */
 	bool has_ended;
-	bool was_stopped; /* its process, when it was last seen alive */
+	bool was_stopped; /* its process, before it began to end */
 	/* The latest call of its job when its stack was read; 0: it was not. */
 	uint64_t stacks_call_ns;
 };

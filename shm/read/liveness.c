@@ -45,6 +45,11 @@ static struct ncs_process_state state_of(const struct ncs_process *process,
 			!latest.state.gone &&
 			process->pid_namespace == self.pid_namespace &&
 			ncs_process_is_stopped(process->pid, process->start);
+		/* Looked at last: it was not ending before. */
+		latest.state.ending =
+			!latest.state.gone && !latest.state.stopped &&
+			process->pid_namespace == self.pid_namespace &&
+			ncs_process_is_ending(process->pid, process->start);
 	}
 	return latest.state;
 }

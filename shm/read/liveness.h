@@ -19,6 +19,7 @@ struct ncs_reader; /* ncclstat/reader.h */
 struct ncs_process_state {
 	bool gone;    /* it has ended */
 	bool stopped; /* it is suspended by a signal or a debugger */
+	bool ending;  /* it is about to be gone: `stopped` tells nothing more */
 };
 
 /* Returns the liveness of a segment's rank. `life` is the header's enum

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Liveness of processes and segments, by PID, start time, boot and
  * namespaces. */
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +23,43 @@ TEST(process_is_gone_if_pid_is_unused_or_reused)
 	assert_true(ncs_process_is_gone(&process));
 	segment_fixture_dead_process(&process);
 	assert_true(ncs_process_is_gone(&process));
+}
+
+static void *wait_for_ever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* A process whose first thread has ended while another goes on stands for one
+ * that is ending, which takes microseconds. */
+TEST(process_that_is_ending_is_not_a_stopped_one)
+{
+	pid_t child = fork();
+	uint32_t pid = (uint32_t)child;
+	pthread_t thread;
+	uint64_t start;
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		raise(SIGSTOP);
+		pthread_create(&thread, NULL, wait_for_ever, NULL);
+		pthread_exit(NULL);
+	}
+	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+	start = ncs_process_start(pid);
+	assert_true(ncs_process_is_stopped(pid, start));
+	assert_false(ncs_process_is_ending(pid, start));
+	kill(child, SIGCONT);
+	while (!ncs_process_is_ending(pid, start))
+		sched_yield();
+	assert_int_equal(ncs_process_start(pid), start);
+	assert_false(ncs_process_is_stopped(pid, start));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(ncs_process_is_ending(pid, start));
 }
 
 TEST(process_of_another_boot_is_gone)
