@@ -62,6 +62,20 @@ diagnosed() {
 	"$ncclstat" diagnose --archive="$archive" --job="$1" 2>&1
 }
 
+# is_read ID SEVERITY: whether what is kept of a job is read, and so judged.
+is_read() {
+	diagnosed "$1" >"$tmp/read"
+	grep -q " 8 ranks" "$tmp/read" && grep -q "^$2" "$tmp/read"
+}
+
+# has_hung ID: whether what is kept of a job tells of a hang of 7 s: two seconds of
+# states more than it is found by, so that its end finds it, too.
+has_hung() {
+	"$ncclstat" --diagnose=json --archive="$archive" --job="$1" 2>&1 |
+		jq -e '.findings[0] | .verdict == "rank_missing" and
+			.lasts_ns >= 7e9' >/dev/null
+}
+
 # is_found ID: whether what is kept of a job has a finding.
 is_found() {
 	ls "$archive/jobs/$1"@*/finding >/dev/null 2>&1
@@ -79,7 +93,12 @@ check 'without a job --archive is refused' grep -q 'or --job=ID' "$tmp/said"
 # --- A job that hangs --------------------------------------------------------
 
 start_watch
-await test -d "$archive/jobs"
+# is_locked: whether the watch has its archive.
+is_locked() {
+	[ -e "$archive/lock" ] &&
+		grep -q ":$(stat -c %i "$archive/lock") " /proc/locks
+}
+check 'a watch has its archive' await is_locked
 "$ncclstat" watch --archive="$archive" --count 1 2>"$tmp/said" >/dev/null
 check 'a second watch is refused' grep -q 'another watch writes there' "$tmp/said"
 start_job 4711 "$tmp/job"
@@ -90,8 +109,7 @@ is_stuck() {
 	diagnosed "$1" | grep -q '^stuck: rank 1 of faulty'
 }
 check 'what is kept tells of it while it runs' await is_stuck 4711
-# A state later it is so at the end, too.
-sleep 2
+check 'and goes on to' await has_hung 4711
 "$ncclstat" jobs --archive="$archive" >"$tmp/said"
 check 'it is listed as one that runs' grep -Eq ' runs .* 4711 ' "$tmp/said"
 end_job
@@ -108,11 +126,14 @@ check 'the list tells the verdict' grep -q ' stuck: rank 1 of faulty has not' \
 # --- The watch is killed ------------------------------------------------------
 
 start_job 4712 "$tmp/well"
-await has_lines begun 4712 1
+check 'a job that is well is read' await is_read 4712 well
+recorder_runs() {
+	[ "$(pgrep -f "$archive" | wc -l)" -ge 2 ]
+}
 recorder_is_gone() {
 	! pgrep -f "$archive" >/dev/null
 }
-check 'a recorder runs' test "$(pgrep -f "$archive" | wc -l)" -ge 2
+check 'a recorder runs' await recorder_runs
 kill -KILL "$watch"
 wait "$watch" 2>/dev/null
 check 'it ends with the watch' await recorder_is_gone
@@ -121,7 +142,7 @@ start_watch
 has_looked() {
 	[ "$(wc -l <"$tmp/out")" -gt "$told" ]
 }
-await has_looked
+check 'another watch looks' await has_looked
 check 'a job that goes on begins once' has_lines begun 4712 1
 end_job
 check 'its end is seen by the next watch' await has_lines ended 4712 1
@@ -138,15 +159,14 @@ check 'it was well' test "$(member 4712 severity)" = '"well"'
 start_job 4713 "$tmp/job"
 await has_lines begun 4713 1
 hangs_again() {
-	[ "$(grep -c ' stuck: rank 1 of faulty has not' "$tmp/out")" = 2 ]
+	[ "$(grep -c ' stuck: rank 1 of faulty has not' "$tmp/out")" -ge 2 ]
 }
-await hangs_again
-await is_stuck 4713
-sleep 2
+check 'a second job that hangs is told' await hangs_again
+check 'and what is kept of it tells so' await has_hung 4713
 kill -KILL "$watch"
 wait "$watch" 2>/dev/null
 end_job
-await recorder_is_gone
+check 'no recorder runs' await recorder_is_gone
 start_watch
 check 'a job that ended without a watch has a line' await has_lines ended 4713 1
 check 'which says so' test "$(member 4713 end_is_unseen)" = true
@@ -155,7 +175,7 @@ check 'its hang is told' test "$(member 4713 severity)" = '"stuck"'
 # A job of the same name that is well: what was before it is not its.
 start_job 4713 "$tmp/well"
 await has_lines begun 4713 2
-sleep 1
+check 'another job of that name is read' await is_read 4713 well
 end_job
 check 'another job of that name has a line' await has_lines ended 4713 2
 check 'it is judged by itself' test "$(member 4713 severity | tail -n 1)" = '"well"'
@@ -163,24 +183,21 @@ check 'it is judged by itself' test "$(member 4713 severity | tail -n 1)" = '"we
 # --- Segments of killed processes stay ------------------------------------------
 
 start_job 4714 "$tmp/job"
-await is_stuck 4714
-sleep 2
+check 'a third job that hangs is kept' await has_hung 4714
 pkill -KILL -P "$player"
 check 'a job that is killed has a line' await has_lines ended 4714 1
 check 'it is told as stuck' test "$(member 4714 severity)" = '"stuck"'
 files=$(ls "$archive/ring" | wc -l)
+# If it did, it would within this time.
 sleep 3
 check 'the recorder does not begin again and again' test \
 	"$(ls "$archive/ring" | wc -l)" -le $((files + 1))
 kill "$player" 2>/dev/null
 start_job 4714 "$tmp/well"
 await has_lines begun 4714 2
-is_alone() {
-	diagnosed 4714 | grep -q ' 8 ranks'
-}
-check 'the next job of that name is read alone' await is_alone
+check 'the next job of that name is read alone' await is_read 4714 well
 end_job
-await has_lines ended 4714 2
+check 'its end has a line, too' await has_lines ended 4714 2
 check 'and judged by itself' test "$(member 4714 severity | tail -n 1)" = '"well"'
 "$ncclstat" --clean >/dev/null
 
@@ -205,8 +222,8 @@ have_stacks() {
 	stacks | grep -q '^stacks of main threads, read '
 }
 check 'stacks of a job that hangs are kept' await have_stacks
-check 'it is never well meanwhile' sh -c "grep -q ' stuck:' '$tmp/out' &&
-	! sed -n '/ stuck:/,\$p' '$tmp/out' | grep -q ' well:'"
+check 'it is told as stuck' await grep -q ' stuck:' "$tmp/out"
+check 'it is never well meanwhile' sh -c "! sed -n '/ stuck:/,\$p' '$tmp/out' | grep -q ' well:'"
 # are_measured: whether one communicator of 8 ranks was followed; else prints it.
 are_measured() {
 	python3 -c 'import json, sys
@@ -232,7 +249,7 @@ wait "$busy"
 check 'the other one ends' await has_lines ended 4716 1
 check 'its line has bandwidths and lateness' ended_measured
 end_job
-await has_lines ended 4715 1
+check 'the job whose stacks are kept ends' await has_lines ended 4715 1
 check 'they are there afterwards' have_stacks
 check 'also in the report' grep -q 'stacks of main threads, read' \
 	"$archive"/jobs/4715@*/report.html
@@ -248,7 +265,7 @@ is_stuck_as() {
 check 'by which what is kept is found' await is_stuck_as 4721_3
 check 'by its own id as well' is_stuck_as 4724
 check 'and by that of the array' is_stuck_as 4721
-sleep 2
+check 'it goes on to hang' await has_hung 4721_3
 # It is queued again, and starts at once.
 end_job
 export SLURM_RESTART_COUNT=1
@@ -267,7 +284,7 @@ diagnosed "$before" >"$tmp/said"
 check 'and the one before can be read, alone' sh -c "grep -q '^stuck from .* rank 1 of faulty' $tmp/said &&
 	grep -q ' 8 ranks' $tmp/said && ! grep -q 'this is job' $tmp/said"
 end_job
-await has_lines ended 4721_3 2
+check 'the second run ends' await has_lines ended 4721_3 2
 check 'the second run was well' test "$(member 4721_3 severity | tail -n 1)" = '"well"'
 "$ncclstat" jobs --archive="$archive" --job=4724 >"$tmp/said"
 check 'both are listed' test "$(grep -c ' 4721_3 ' "$tmp/said")" = 2
@@ -302,10 +319,8 @@ check 'each is concluded' await are_concluded
 player=$!
 job="$job $player"
 await has_lines begun unnamed 1
-is_read() {
-	diagnosed unnamed | grep -q ' 8 ranks'
-}
-check 'processes without a label are a job, which can be read' await is_read
+check 'processes without a label are a job, which can be read' await \
+	is_read unnamed well
 end_job
 check 'its end has a line' await has_lines ended unnamed 1
 
@@ -322,7 +337,7 @@ check 'archives of machines are listed together' test "$(wc -l <"$tmp/said")" = 
 # --- Cleaning --------------------------------------------------------------------
 
 start_job 4717 "$tmp/job"
-await is_found 4717
+check 'a job that runs has a finding' await is_found 4717
 "$ncclstat" --clean --archive="$archive" --retain=1h >"$tmp/said"
 check 'cleaning keeps what is recent' sh -c "
 	grep -q '^kept $archive/jobs/4711@.*, with a finding\$' $tmp/said &&
@@ -338,7 +353,7 @@ check 'what runs can be read on' await is_stuck 4717
 check 'archives of machines are cleaned together' \
 	grep -q '^kept .*/shared/n1/jobs/4717@' "$tmp/said"
 end_job
-await has_lines ended 4717 1
+check 'the end of what ran has a line' await has_lines ended 4717 1
 
 kill "$watch"
 wait "$watch"
