@@ -237,7 +237,8 @@ STATIC := $(wildcard test/check_*.sh)
 PLUGIN := $(BUILD)/libnccl-profiler-ncclstat.so
 LIB := $(BUILD)/libncclstat.a
 MANGEN := $(BUILD)/mangen
-MANGEN_OBJ := $(addprefix $(OBJ)/man/,mangen.o mdoc.o json_keys.o)
+MANGEN_OBJ := $(addprefix $(OBJ)/man/,mangen.o mdoc.o json_keys.o \
+	json_schema.o)
 MAKE_COMPLETION := $(BUILD)/completions
 
 # Only the plain build makes the manual pages.
@@ -668,8 +669,8 @@ $(MANGEN): $(MANGEN_OBJ)
 $(BUILD)/man/%: man/%.in $(MANGEN)
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && $(MANGEN) $< >$@
-$(BUILD)/man/ncclstat-json.5: tui/share/json/ncclstat.schema.json
-$(SCHEMA): tui/share/json/ncclstat.schema.json $(MANGEN)
+$(BUILD)/man/ncclstat-json.5: tui/share/json/ncclstat.schema.in
+$(SCHEMA): tui/share/json/ncclstat.schema.in $(MANGEN)
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && $(MANGEN) --schema >$@
 $(BUILD)/man/%: man/%

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the JSON Schema, whose descriptions are the text of ncclstat-json(5), and
- * writes it as it is installed. Must not know which keys there are. */
+/* Prints the descriptions of the JSON Schema as the text of ncclstat-json(5). Must
+ * not know which keys there are. */
 #include "man/json_keys.h"
 
 #include <jansson.h>
@@ -8,31 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "man/json_schema.h"
 #include "man/mdoc.h"
 
-#define SCHEMA "tui/share/json/ncclstat.schema.json"
 #define REFERENCE "#/$defs/"
-
-static json_t *whole_schema(void)
-{
-	static json_t *schema;
-	json_error_t error;
-
-	if (!schema)
-		schema = json_load_file(SCHEMA, 0, &error);
-	if (!schema) {
-		fprintf(stderr, "mangen: %s:%d: %s\n", SCHEMA, error.line,
-			error.text);
-		exit(1);
-	}
-	return schema;
-}
-
-/* The definitions by their names. */
-static const json_t *definitions(void)
-{
-	return json_object_get(whole_schema(), "$defs");
-}
 
 static const char *string_of(const json_t *node, const char *key)
 {
@@ -51,7 +30,7 @@ static const json_t *value_of(const json_t *node, const char **suffix)
 
 		node = next;
 		if (reference) {
-			next = json_object_get(definitions(),
+			next = json_object_get(ncs_json_definitions(),
 					       reference + strlen(REFERENCE));
 		} else if (json_object_get(next, "items")) {
 			*suffix = "[]";
@@ -103,8 +82,7 @@ static void put_key(const char *path, const json_t *node)
 	char inside[512];
 
 	if (!help && !title) {
-		fprintf(stderr, "mangen: %s: %s has no description\n", SCHEMA,
-			path);
+		fprintf(stderr, "mangen: %s has no description\n", path);
 		exit(1);
 	}
 	snprintf(inside, sizeof(inside), "%s%s", path, suffix);
@@ -138,40 +116,10 @@ static void put_keys(const json_t *object, const char *path)
 	}
 }
 
-/* Makes explicit that objects have all of their keys, and no others, unless they
- * say which they have. */
-static void complete(json_t *node)
-{
-	json_t *properties = json_object_get(node, "properties");
-	json_t *child;
-	const char *name;
-	size_t i;
-
-	if (json_is_object(properties) && !json_object_get(node, "required") &&
-	    !json_object_get(node, "additionalProperties")) {
-		json_t *required = json_array();
-
-		json_object_foreach(properties, name, child)
-			json_array_append_new(required, json_string(name));
-		json_object_set_new(node, "required", required);
-		json_object_set_new(node, "additionalProperties", json_false());
-	}
-	json_object_foreach(node, name, child) complete(child);
-	json_array_foreach(node, i, child) complete(child);
-}
-
-void ncs_json_schema(void)
-{
-	json_t *whole = whole_schema();
-
-	complete(whole);
-	json_dumpf(whole, stdout, JSON_INDENT(1));
-	putchar('\n');
-}
-
 bool ncs_json_keys(const char *definition)
 {
-	const json_t *object = json_object_get(definitions(), definition);
+	const json_t *object =
+		json_object_get(ncs_json_definitions(), definition);
 
 	if (!object)
 		return false;

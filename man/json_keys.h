@@ -13,8 +13,4 @@
  * the program with a message. */
 bool ncs_json_keys(const char *definition);
 
-/* Prints the schema as it is installed. Its source leaves out what holds for most
- * objects: that they have all of their keys, and no others. */
-void ncs_json_schema(void);
-
 #endif

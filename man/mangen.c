@@ -20,6 +20,7 @@
 #include <strings.h>
 
 #include "man/json_keys.h"
+#include "man/json_schema.h"
 #include "man/mdoc.h"
 #include "man/recording_fields.h"
 #include "man/segment_fields.h"
