@@ -9,7 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/tables/fields.def"
+
 #define SOURCE "tui/share/json/ncclstat.schema.in"
+
+/* Members of the last object of the source, a record of an export. */
+static const char fields[] =
+#define X(ID, name, where, type, help) "\t" name "* (" #type ")\n"
+	NCS_FIELDS(X);
+#undef X
 
 static void fail(const char *what, const char *where)
 {
@@ -163,14 +171,16 @@ static void join_lines(char *text)
 static json_t *read_schema(void)
 {
 	FILE *file = fopen(SOURCE, "r");
-	char *all = NULL, *text;
+	char *source = NULL, *all, *text;
 	size_t size = 0;
 	json_t *schema, *definitions, *value;
 	const char *type;
 
-	if (!file || getdelim(&all, &size, '\0', file) < 0 || !strchr(all, '{'))
+	if (!file || getdelim(&source, &size, '\0', file) < 0 ||
+	    asprintf(&all, "%s%s", source, fields) < 0 || !strstr(all, "\n{"))
 		fail("cannot be read", "no schema");
 	fclose(file);
+	free(source);
 	join_lines(all);
 	schema = json_of(strstr(all, "\n{"), &text);
 	definitions = json_object_get(schema, "$defs");

@@ -400,7 +400,9 @@ struct man_list {
 #define OUTSIDE_CODE(ID, name_, help_, how, text) \
 	{ .name = name_, .help = help_ },
 #define EXPORT(ID, name_, is_binary, help_) { .name = name_, .help = help_ },
-#define EXPORT_FIELD(ID, name_, where, help_) { .name = name_, .help = help_ },
+#define EXPORT_FIELD(ID, name_, where, type, help_) \
+	{ .name = name_, .help = help_ },
+#define NODE_STATE(ID, name_, sight, help_) { .name = name_, .help = help_ },
 #define PARQUET(TABLE, ID, name_, TYPE, unit, source, help_) \
 	{ .name = name_, .help = help_, .words = { #TABLE } },
 #define EVENT(ID, name_, bit, api, help_) \
@@ -481,7 +483,7 @@ static const struct man_list lists[] = {
 	{ "refusals", "-tag -width malformed -compact", put_named,
 	  ITEMS(NCS_REFUSALS, NAMED) },
 	{ "node_states", "-tag -width not_reachable -compact", put_named,
-	  ITEMS(NCS_NODE_STATES, EXPORT_FIELD) },
+	  ITEMS(NCS_NODE_STATES, NODE_STATE) },
 	{ "moments", "-tag -width kernel_end -compact", put_named,
 	  ITEMS(NCS_MOMENTS, NAMED) },
 	{ "late_causes", "-tag -width transfer -compact", put_named,

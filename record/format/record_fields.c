@@ -14,7 +14,7 @@ static const struct {
 	const char *name;
 	enum where where;
 } fields_of[NCS_FIELD_COUNT] = {
-#define X(ID, name, where, help) [NCS_FIELD_##ID] = { name, where },
+#define X(ID, name, where, type, help) [NCS_FIELD_##ID] = { name, where },
 	NCS_FIELDS(X)
 #undef X
 };

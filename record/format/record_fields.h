@@ -13,7 +13,7 @@ struct ncs_clock;  /* ncclstat/abi_clock.h */
 struct ncs_record; /* ncclstat/record.h */
 
 enum ncs_field {
-#define X(ID, name, where, help) NCS_FIELD_##ID,
+#define X(ID, name, where, type, help) NCS_FIELD_##ID,
 	NCS_FIELDS(X)
 #undef X
 		NCS_FIELD_COUNT
