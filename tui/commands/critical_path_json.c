@@ -16,36 +16,26 @@ static json_t *ns_of(double ns)
 	return json_integer(llround(ns));
 }
 
-static json_t *causes_of(const double cause_ns[NCS_PATH_CAUSE_COUNT])
+NCS_JSON_MAP(
+	static json_t *causes_of(const double cause_ns[NCS_PATH_CAUSE_COUNT]),
+	0, NCS_PATH_CAUSE_COUNT, ncs_path_cause_name, ns_of(cause_ns[i]))
+
+/* Returns NULL for a rank that is not on the path. */
+static json_t *rank_of(const double cause_ns[NCS_PATH_CAUSE_COUNT], size_t rank)
 {
-	json_t *object = json_object();
+	double ns = 0;
 
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
-		json_object_set_new(object, ncs_path_cause_name(i),
-				    ns_of(cause_ns[i]));
-	return object;
+		ns += cause_ns[i];
+	return ns > 0 ? NCS_JSON_OBJECT({ "rank", NCS_JSON(rank) },
+					{ "time_ns", ns_of(ns) },
+					{ "causes_ns", causes_of(cause_ns) }) :
+			NULL;
 }
 
-static json_t *ranks_of(const struct ncs_path_view *view,
-			const struct ncs_path_sum *sum)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < view->rank_count; i++) {
-		double ns = 0;
-
-		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
-			ns += sum->rank_ns[i][k];
-		if (ns > 0)
-			json_array_append_new(
-				array, NCS_JSON_OBJECT(
-					       { "rank", NCS_JSON(i) },
-					       { "time_ns", ns_of(ns) },
-					       { "causes_ns",
-						 causes_of(sum->rank_ns[i]) }));
-	}
-	return array;
-}
+NCS_JSON_ARRAY(static json_t *ranks_of(const struct ncs_path_view *view,
+				       const struct ncs_path_sum *sum),
+	       view->rank_count, rank_of(sum->rank_ns[i], i))
 
 static json_t *channel_of(const struct ncs_path_channel *channel)
 {

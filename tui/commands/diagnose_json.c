@@ -48,7 +48,7 @@ static json_t *channel_of(const struct ncs_channel_view *channel)
 		{ "direction", NCS_JSON(channel->send ? "send" : "recv") },
 		{ "peer", NCS_JSON(channel->peer) },
 		{ "state", NCS_JSON(ncs_channel_state_name(channel->state)) },
-		{ "since_ns", ncs_json_time(channel->since_ns) });
+		{ "since_ns", ncs_json_known(channel->since_ns) });
 }
 
 static json_t *evidence_of(const struct ncs_finding *finding,
@@ -117,13 +117,13 @@ static json_t *finding_of(const struct ncs_finding *finding,
 		{ "sequence_number",
 		  NCS_JSON_IF(call->sequence_number != NCS_NO_SEQUENCE_NUMBER,
 			      call->sequence_number) },
-		{ "lasts_ns", ncs_json_time(finding->duration_ns) },
+		{ "lasts_ns", ncs_json_known(finding->duration_ns) },
 		{ "cost_share", NCS_JSON_IF(has_cost, finding->share) },
 		{ "cost_share_least",
 		  NCS_JSON_IF(has_cost, finding->share_least) },
 		{ "cost_share_most",
 		  NCS_JSON_IF(has_cost, finding->share_most) },
-		{ "step_ns", ncs_json_time((uint64_t)finding->step_ns) },
+		{ "step_ns", ncs_json_known((uint64_t)finding->step_ns) },
 		{ "cause", NCS_JSON_IF(finding->cause < NCS_LATE_CAUSE_COUNT,
 				       ncs_late_cause_name(finding->cause)) },
 		{ "ranks_waiting", NCS_JSON(finding->waiting) },

@@ -72,51 +72,43 @@ static json_t *launches_of(const struct ncs_communicator *communicator)
 	return NCS_JSON_ADD(ncs_dump_json_identity(last),
 			    { "launched", NCS_JSON(launches->launched) },
 			    { "begun", NCS_JSON(launches->begun) },
-			    { "begun_ns", ncs_json_time(launches->begun_ns) },
+			    { "begun_ns", ncs_json_known(launches->begun_ns) },
 			    { "ended", NCS_JSON(launches->ended) },
-			    { "ended_ns", ncs_json_time(launches->ended_ns) },
+			    { "ended_ns", ncs_json_known(launches->ended_ns) },
 			    { "ahead", NCS_JSON_IF(ahead >= 0, ahead) });
 }
 
+/* Returns NULL if no operation is known. */
 static json_t *function_of(const struct ncs_communicator *communicator,
-			   unsigned function,
-			   const struct ncs_moving_view *moving)
+			   unsigned function)
 {
 	const struct ncs_identity *identity = communicator->identity;
+	struct ncs_moving_view moving =
+		ncs_communicator_moving(communicator, function, NULL);
 	bool has_all = identity->known & NCS_KNOWN_NRANKS &&
-		       moving->ranks >=
+		       moving.ranks >=
 			       ncs_moving_ranks(function, identity->nranks);
 
+	if (moving.operations == 0)
+		return NULL;
 	return NCS_JSON_OBJECT(
 		{ "function", NCS_JSON(ncs_function_name(function)) },
-		{ "operations", NCS_JSON(moving->operations) },
-		{ "launches", NCS_JSON(moving->launches) },
-		{ "ranks", NCS_JSON(moving->ranks) },
+		{ "operations", NCS_JSON(moving.operations) },
+		{ "launches", NCS_JSON(moving.launches) },
+		{ "ranks", NCS_JSON(moving.ranks) },
 		{ "all_ranks", NCS_JSON(has_all) },
-		{ "timing", NCS_JSON(ncs_timing_name(moving->timing)) },
-		{ "moving_ns", NCS_JSON(moving->moving_ns) },
-		{ "error_ns", NCS_JSON(moving->error_ns) },
-		{ "algbw_gbs", NCS_JSON(moving->algbw) },
-		{ "busbw_gbs", NCS_JSON(moving->busbw) },
-		{ "age_ns", NCS_JSON(moving->age_ns) },
-		{ "stale", NCS_JSON(moving->is_stale) });
+		{ "timing", NCS_JSON(ncs_timing_name(moving.timing)) },
+		{ "moving_ns", NCS_JSON(moving.moving_ns) },
+		{ "error_ns", NCS_JSON(moving.error_ns) },
+		{ "algbw_gbs", NCS_JSON(moving.algbw) },
+		{ "busbw_gbs", NCS_JSON(moving.busbw) },
+		{ "age_ns", NCS_JSON(moving.age_ns) },
+		{ "stale", NCS_JSON(moving.is_stale) });
 }
 
-static json_t *functions_of(const struct ncs_communicator *communicator)
-{
-	json_t *functions = json_array();
-
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		struct ncs_moving_view moving =
-			ncs_communicator_moving(communicator, i, NULL);
-
-		if (moving.operations > 0)
-			json_array_append_new(functions,
-					      function_of(communicator, i,
-							  &moving));
-	}
-	return functions;
-}
+NCS_JSON_ARRAY(static json_t *functions_of(
+		       const struct ncs_communicator *communicator),
+	       NCS_FUNCTION_COUNT, function_of(communicator, (unsigned)i))
 
 static json_t *communicator_of(const struct ncs_communicator *communicator)
 {
@@ -149,7 +141,7 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 		  straggler ? ncs_dump_json_identity(straggler) : json_null() },
 		{ "launches", launches_of(communicator) },
 		{ "oldest_wait_since_ns",
-		  ncs_json_time(communicator->oldest.since_ns) },
+		  ncs_json_known(communicator->oldest.since_ns) },
 		{ "oldest_wait_ns",
 		  NCS_JSON_IF(communicator->oldest.since_ns != 0,
 			      communicator->oldest.duration_ns) },

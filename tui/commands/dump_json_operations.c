@@ -98,15 +98,11 @@ static json_t *function_of(const struct ncs_rank *rank, unsigned id)
 		rank, NCS_VIEW_FUNCTION, id);
 }
 
-json_t *ncs_dump_json_functions(const struct ncs_rank *rank)
-{
-	json_t *functions = json_array();
-
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (ncs_function_is_used(&rank->now.functions[i]))
-			json_array_append_new(functions, function_of(rank, i));
-	return functions;
-}
+NCS_JSON_ARRAY(json_t *ncs_dump_json_functions(const struct ncs_rank *rank),
+	       NCS_FUNCTION_COUNT,
+	       ncs_function_is_used(&rank->now.functions[i]) ?
+		       function_of(rank, (unsigned)i) :
+		       NULL)
 
 /* --- Classes ------------------------------------------------------------- */
 
@@ -194,15 +190,12 @@ static json_t *operation_of(const struct ncs_rank *rank,
 		  NCS_JSON(ncs_function_name(operation->function)) },
 		{ "sequence_number",
 		  NCS_JSON_IF(sequence != NCS_NO_SEQUENCE_NUMBER, sequence) },
-		{ "start_ns", ncs_json_time(operation->start_ns) },
+		{ "start_ns", ncs_json_known(operation->start_ns) },
 		{ "bytes", NCS_JSON_IF(sized, operation->bytes) },
 		{ "peer", NCS_JSON_IF(has_peer(operation), operation->peer) },
-		{ "user_tag",
-		  NCS_JSON_IF(operation->user_tag != 0, operation->user_tag) },
-		{ "range",
-		  NCS_JSON_IF(operation->range != 0, operation->range) },
-		{ "launch",
-		  NCS_JSON_IF(operation->launch != 0, operation->launch) },
+		{ "user_tag", ncs_json_known(operation->user_tag) },
+		{ "range", ncs_json_known(operation->range) },
+		{ "launch", ncs_json_known(operation->launch) },
 		{ "phase", NCS_JSON_IF(phase != NCS_LAUNCH_PHASE_UNKNOWN,
 				       ncs_launch_phase_name(phase)) },
 		{ "children_started", NCS_JSON(operation->children_started) },
@@ -228,7 +221,7 @@ static json_t *range_times_of(const struct ncs_snapshot *snapshot,
 		if (!at->is_fine)
 			json_object_set_new(
 				times, at->key,
-				ncs_json_time(ncs_range_percentile(
+				ncs_json_known(ncs_range_percentile(
 					snapshot, sum, at->fraction)));
 	return times;
 }
@@ -242,7 +235,7 @@ static json_t *range_of(const struct ncs_rank *rank,
 
 	return NCS_JSON_OBJECT(
 		{ "range", NCS_JSON(range->number) },
-		{ "parent", NCS_JSON_IF(range->parent != 0, range->parent) },
+		{ "parent", ncs_json_known(range->parent) },
 		{ "depth", NCS_JSON(sum->depth) },
 		{ "name", NCS_JSON(range->name) },
 		{ "calls", NCS_JSON_IF(has_calls, sum->calls) },

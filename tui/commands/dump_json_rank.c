@@ -24,26 +24,30 @@ static json_t *version_of(const struct ncs_identity *identity)
 	return NCS_JSON_IF(identity->known & NCS_KNOWN_NCCL_VERSION, version);
 }
 
+NCS_JSON_MAP(static json_t *proxy_times(const struct ncs_proxy_view *proxy,
+					bool known),
+	     NCS_PROXY_UNKNOWN + 1, NCS_PROXY_STATE_COUNT, ncs_proxy_state_name,
+	     NCS_JSON_IF(known, proxy->time_ns[i]))
+
+NCS_JSON_MAP(static json_t *proxy_transitions(
+		     const struct ncs_proxy_view *proxy, bool known),
+	     0, NCS_TRANSITION_COUNT, ncs_proxy_transition_name,
+	     NCS_JSON_IF(known, proxy->count[i]))
+
 /* Returns the proxy thread. What NCCL does not report is unknown, and thus
  * null; the count of a transition that has not been seen yet is 0. */
 static json_t *proxy_of(const struct ncs_rank *rank)
 {
 	const struct ncs_proxy_view *proxy = &rank->now.proxy;
 	bool known = ncs_rank_proxy_known(rank);
-	json_t *time = json_object(), *count = json_object();
 
-	for (unsigned i = NCS_PROXY_UNKNOWN + 1; i < NCS_PROXY_STATE_COUNT; i++)
-		json_object_set_new(time, ncs_proxy_state_name(i),
-				    NCS_JSON_IF(known, proxy->time_ns[i]));
-	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
-		json_object_set_new(count, ncs_proxy_transition_name(i),
-				    NCS_JSON_IF(known, proxy->count[i]));
 	return ncs_dump_json_cells(
 		NCS_JSON_OBJECT(
 			{ "state",
 			  NCS_JSON(ncs_proxy_state_name(proxy->state)) },
-			{ "since_ns", ncs_json_time(proxy->since_ns) },
-			{ "states_ns", time }, { "transitions", count },
+			{ "since_ns", ncs_json_known(proxy->since_ns) },
+			{ "states_ns", proxy_times(proxy, known) },
+			{ "transitions", proxy_transitions(proxy, known) },
 			{ "appended_operations",
 			  NCS_JSON_IF(known, proxy->appended_operations) }),
 		rank, NCS_VIEW_PROXY, 0);
@@ -58,7 +62,7 @@ static json_t *lease_of(const struct ncs_settings_view *settings,
 		return json_null();
 	return NCS_JSON_OBJECT({ "pid", NCS_JSON(settings->lease_pid) },
 			       { "until_ns",
-				 ncs_json_time(settings->lease_until_ns) });
+				 ncs_json_known(settings->lease_until_ns) });
 }
 
 static json_t *settings_of(const struct ncs_rank *rank)
@@ -80,7 +84,7 @@ static json_t *settings_of(const struct ncs_rank *rank)
 		  NCS_JSON_IF(detail->timing != NCS_TIMING_DETAIL_DEFAULT,
 			      timing) },
 		{ "changes", NCS_JSON(settings->changes) },
-		{ "changed_ns", ncs_json_time(settings->changed_ns) },
+		{ "changed_ns", ncs_json_known(settings->changed_ns) },
 		{ "asked",
 		  NCS_JSON_IF(settings->asked != 0,
 			      settings->asked >> NCS_CONTROL_SERIAL_SHIFT) },
@@ -91,20 +95,13 @@ static json_t *settings_of(const struct ncs_rank *rank)
 
 /* --- Channels ------------------------------------------------------------ */
 
-static json_t *channel_times(const struct ncs_rank *rank,
-			     const struct ncs_channel_view *channel)
-{
-	json_t *time = json_object();
-
-	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++) {
-		bool known = i != NCS_CHANNEL_SEND_PEER_WAIT ||
-			     ncs_channel_peer_wait_known(rank, channel);
-
-		json_object_set_new(time, ncs_channel_state_name(i),
-				    NCS_JSON_IF(known, channel->time_ns[i]));
-	}
-	return time;
-}
+NCS_JSON_MAP(
+	static json_t *channel_times(const struct ncs_rank *rank,
+				     const struct ncs_channel_view *channel),
+	0, NCS_CHANNEL_STATE_COUNT, ncs_channel_state_name,
+	NCS_JSON_IF(i != NCS_CHANNEL_SEND_PEER_WAIT ||
+			    ncs_channel_peer_wait_known(rank, channel),
+		    channel->time_ns[i]))
 
 static json_t *gpu_clock_of(const struct ncs_gpu_clock_view *clock)
 {
@@ -113,7 +110,7 @@ static json_t *gpu_clock_of(const struct ncs_gpu_clock_view *clock)
 	return NCS_JSON_OBJECT({ "offset_ns", NCS_JSON(clock->offset_ns) },
 			       { "error_ns", NCS_JSON(clock->error_ns) },
 			       { "quantum_ns", NCS_JSON(clock->quantum_ns) },
-			       { "told_ns", ncs_json_time(clock->told_ns) });
+			       { "told_ns", ncs_json_known(clock->told_ns) });
 }
 
 static json_t *kernel_timing_of(const struct ncs_rank *rank)
@@ -126,7 +123,7 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 		{ "status", NCS_JSON(ncs_kernel_status_name(kernel->status)) },
 		{ "asked",
 		  NCS_JSON_IF(told, ncs_kernel_timing_name(kernel->mode)) },
-		{ "period", NCS_JSON_IF(kernel->period > 0, kernel->period) },
+		{ "period", ncs_json_known(kernel->period) },
 		{ "timed_calls", NCS_JSON_IF(known, kernel->timed_calls) },
 		{ "captured_on", NCS_JSON_IF(known, kernel->captured_on) },
 		{ "captured_off", NCS_JSON_IF(known, kernel->captured_off) },
@@ -144,8 +141,7 @@ static json_t *graphs_of(const struct ncs_rank *rank)
 		  NCS_JSON_IF(!graphs->are_replays, graphs->graphs) },
 		{ "reporting",
 		  NCS_JSON_IF(!graphs->are_replays, graphs->stamped) },
-		{ "failure",
-		  NCS_JSON_IF(graphs->failure > 0, graphs->failure) },
+		{ "failure", ncs_json_known(graphs->failure) },
 		{ "replays",
 		  NCS_JSON_IF(graphs->are_replays, graphs->replays) },
 		{ "launches",
@@ -170,28 +166,27 @@ static json_t *launches_of(const struct ncs_rank *rank)
 		{ "one_in",
 		  NCS_JSON_IF(follows, UINT64_C(1) << launches->level) },
 		{ "launched", NCS_JSON(launches->launched) },
-		{ "launched_ns", ncs_json_time(launches->launched_ns) },
+		{ "launched_ns", ncs_json_known(launches->launched_ns) },
 		{ "followed", NCS_JSON(launches->followed) },
 		{ "begun", NCS_JSON_IF(follows, launches->begun) },
-		{ "begun_ns", ncs_json_time(launches->begun_ns) },
+		{ "begun_ns", ncs_json_known(launches->begun_ns) },
 		{ "ended", NCS_JSON_IF(follows, launches->ended) },
-		{ "ended_ns", ncs_json_time(launches->ended_ns) },
+		{ "ended_ns", ncs_json_known(launches->ended_ns) },
 		{ "ahead", NCS_JSON_IF(ahead >= 0, ahead) },
 		{ "wait", NCS_JSON_IF(wait.operation,
 				      ncs_launch_wait_name(wait.kind)) },
 		{ "wait_since_ns",
-		  ncs_json_time(wait.operation ? wait.since_ns : 0) },
+		  ncs_json_known(wait.operation ? wait.since_ns : 0) },
 		{ "timed", NCS_JSON(launches->timed) },
 		{ "missed", NCS_JSON(launches->missed) },
 		{ "captured", NCS_JSON(launches->captured) },
 		{ "other_context", NCS_JSON(launches->other_context) },
 		{ "bias_ns",
 		  NCS_JSON_IF(launches->timed > 0, launches->bias_ns) },
-		{ "error_ns",
-		  NCS_JSON_IF(launches->error_ns > 0, launches->error_ns) },
-		{ "failure",
-		  NCS_JSON_IF(launches->failure > 0, launches->failure) },
-		{ "driver_since_ns", ncs_json_time(launches->watch_since_ns) });
+		{ "error_ns", ncs_json_known(launches->error_ns) },
+		{ "failure", ncs_json_known(launches->failure) },
+		{ "driver_since_ns",
+		  ncs_json_known(launches->watch_since_ns) });
 }
 
 static json_t *cupti_of(const struct ncs_rank *rank)
@@ -231,7 +226,7 @@ static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 			{ "peer", NCS_JSON(channel->peer) },
 			{ "state",
 			  NCS_JSON(ncs_channel_state_name(channel->state)) },
-			{ "since_ns", ncs_json_time(channel->since_ns) },
+			{ "since_ns", ncs_json_known(channel->since_ns) },
 			{ "operations_started",
 			  NCS_JSON(channel->operations_started) },
 			{ "operations_done",
@@ -287,10 +282,15 @@ static json_t *step_time_of(const struct ncs_step_estimate *time, bool is_wait)
 			       { "p99", quantile_of(time->p99) });
 }
 
-static json_t *steps_of_direction(const struct ncs_rank *rank, bool send,
-				  const struct ncs_steps_view *view)
+/* Returns NULL if no step was recorded. */
+static json_t *steps_of_direction(const struct ncs_rank *rank, bool send)
 {
-	json_t *time = NCS_JSON_OBJECT(
+	const struct ncs_steps_view *view = ncs_steps_view(rank->steps, send);
+	json_t *time;
+
+	if (!view)
+		return NULL;
+	time = NCS_JSON_OBJECT(
 		{ "duration",
 		  step_time_of(&view->times[NCS_STEP_DURATION], false) });
 
@@ -314,34 +314,14 @@ static json_t *steps_of_direction(const struct ncs_rank *rank, bool send,
 		{ "steps", estimate_of(view->steps) }, { "time_ns", time });
 }
 
-static json_t *steps_of(const struct ncs_rank *rank)
-{
-	json_t *steps = json_array();
-
-	for (int send = 1; send >= 0; send--) {
-		const struct ncs_steps_view *view =
-			ncs_steps_view(rank->steps, send);
-
-		if (view)
-			json_array_append_new(
-				steps, steps_of_direction(rank, send, view));
-	}
-	return steps;
-}
+NCS_JSON_ARRAY(static json_t *steps_of(const struct ncs_rank *rank), 2,
+	       steps_of_direction(rank, i == 0))
 
 /* --- Events -------------------------------------------------------------- */
 
-static json_t *events_of(const struct ncs_rank *rank)
-{
-	const struct ncs_snapshot *snapshot = &rank->now;
-	json_t *events = json_object();
-
-	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
-		if (snapshot->events[i] > 0)
-			json_object_set_new(events, ncs_event_name(i),
-					    NCS_JSON(snapshot->events[i]));
-	return events;
-}
+NCS_JSON_MAP(static json_t *events_of(const struct ncs_rank *rank), 0,
+	     NCS_EVENT_COUNT, ncs_event_name,
+	     rank->now.events[i] > 0 ? NCS_JSON(rank->now.events[i]) : NULL)
 
 /* --- Lateness ------------------------------------------------------------ */
 
@@ -366,19 +346,19 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 				  NCS_LATE_CAUSE_COUNT) });
 }
 
-static json_t *lateness_of_functions(const struct ncs_rank *rank)
+/* Returns NULL if no operation was compared. */
+static json_t *lateness_of_function(const struct ncs_rank *rank,
+				    unsigned function)
 {
-	json_t *functions = json_object();
 	struct ncs_lateness lateness;
 
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		ncs_rank_function_lateness(rank, i, &lateness);
-		if (lateness.operations > 0)
-			json_object_set_new(functions, ncs_function_name(i),
-					    lateness_figures(&lateness));
-	}
-	return functions;
+	ncs_rank_function_lateness(rank, function, &lateness);
+	return lateness.operations > 0 ? lateness_figures(&lateness) : NULL;
 }
+
+NCS_JSON_MAP(static json_t *lateness_of_functions(const struct ncs_rank *rank),
+	     0, NCS_FUNCTION_COUNT, ncs_function_name,
+	     lateness_of_function(rank, i))
 
 /* Returns a share that a rank costs; null if it is not known. */
 static json_t *share_of(const struct ncs_cost_of_rank *cost, double share)

@@ -520,8 +520,7 @@ static json_t *frame_of(const struct ncs_stack_frame *frame)
 {
 	return NCS_JSON_OBJECT({ "function", NCS_JSON(frame->function) },
 			       { "file", ncs_json_name(frame->file) },
-			       { "line",
-				 NCS_JSON_IF(frame->line > 0, frame->line) });
+			       { "line", ncs_json_known(frame->line) });
 }
 
 NCS_JSON_ARRAY(static json_t *numbers_of(const struct ncs_stack_leaf *leaves,
@@ -556,8 +555,7 @@ json_t *ncs_job_stacks_json(const struct ncs_job_stacks *job)
 	if (!job)
 		return json_null();
 	return NCS_JSON_OBJECT({ "late", NCS_JSON(job->is_late) },
-			       { "age_ns",
-				 NCS_JSON_IF(job->age_ns > 0, job->age_ns) },
+			       { "age_ns", ncs_json_known(job->age_ns) },
 			       { "processes", processes_of(job) },
 			       { "branches", branches_of(job) });
 }

@@ -239,9 +239,8 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 		     { "end_is_unseen", NCS_JSON(job->end_is_unseen) },
 		     /* A watch that was started after the job's end has not
 		      * seen them. */
-		     { "processes",
-		       NCS_JSON_IF(job->processes > 0, job->processes) },
-		     { "ranks", NCS_JSON_IF(job->ranks > 0, job->ranks) });
+		     { "processes", ncs_json_known(job->processes) },
+		     { "ranks", ncs_json_known(job->ranks) });
 	copy_members(line, document, names, sizeof(names) / sizeof(*names));
 	/* A verdict begins with its severity. */
 	verdict = json_string_value(json_object_get(line, "verdict_line"));

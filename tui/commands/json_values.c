@@ -67,9 +67,9 @@ json_t *ncs_json_of_number(uint64_t value)
 	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
 
-json_t *ncs_json_time(uint64_t value_ns)
+json_t *ncs_json_known(uint64_t value)
 {
-	return NCS_JSON_IF(value_ns != 0, value_ns);
+	return NCS_JSON_IF(value != 0, value);
 }
 
 json_t *ncs_json_of_real(double value)
@@ -97,26 +97,14 @@ json_t *ncs_json_name(const char *raw)
 	return NCS_JSON_IF(raw && raw[0], raw);
 }
 
-json_t *ncs_json_counts(const char *(*name)(unsigned index),
-			const uint64_t *values, unsigned first, unsigned end)
-{
-	json_t *object = json_object();
+NCS_JSON_MAP(json_t *ncs_json_counts(const char *(*name)(unsigned index),
+				     const uint64_t *values, unsigned first,
+				     unsigned end),
+	     first, end, name, NCS_JSON(values[i]))
 
-	for (unsigned i = first; i < end; i++)
-		json_object_set_new(object, name(i), NCS_JSON(values[i]));
-	return object;
-}
-
-json_t *ncs_json_bits(const char *(*name)(unsigned index), unsigned count,
-		      uint64_t bits)
-{
-	json_t *names = json_array();
-
-	for (unsigned i = 0; i < count; i++)
-		if (bits >> i & 1)
-			json_array_append_new(names, json_string(name(i)));
-	return names;
-}
+NCS_JSON_ARRAY(json_t *ncs_json_bits(const char *(*name)(unsigned index),
+				     unsigned count, uint64_t bits),
+	       count, bits >> i & 1 ? json_string(name((unsigned)i)) : NULL)
 
 /* --- Communicators ------------------------------------------------------ */
 
@@ -235,18 +223,17 @@ static json_t *node_of(const struct ncs_node *node, uint64_t now_ns)
 		{ "seen",
 		  json_boolean(ncs_node_sight(node->state) == NCS_SIGHT_LIVE) },
 		{ "why", ncs_json_name(node->why) },
-		{ "state_since_ns", ncs_json_time(node->state_since_ns) },
+		{ "state_since_ns", ncs_json_known(node->state_since_ns) },
 		{ "ranks", NCS_JSON_IF(looked, node->ranks) },
 		{ "segments_denied", NCS_JSON_IF(looked, node->denied) },
 		{ "segments_unreadable",
 		  NCS_JSON_IF(looked, node->unreadable) },
 		{ "segments_left_out", NCS_JSON_IF(looked, node->left_out) },
 		{ "look_age_ns", NCS_JSON_IF(looked, age_ns) },
-		{ "interval_ns", ncs_json_time(node->interval_ns) },
+		{ "interval_ns", ncs_json_known(node->interval_ns) },
 		{ "version", ncs_json_name(version != 0 ? number : NULL) },
 		{ "bytes", NCS_JSON(node->bytes) },
-		{ "bytes_per_s",
-		  NCS_JSON_IF(node->bytes_a_second > 0, node->bytes_a_second) },
+		{ "bytes_per_s", ncs_json_known(node->bytes_a_second) },
 		{ "looks", NCS_JSON(node->looks) },
 		{ "looks_dropped", NCS_JSON_IF(looked, node->looks_dropped) },
 		{ "looks_lost", NCS_JSON(node->looks_lost) },
@@ -325,7 +312,7 @@ static json_t *episode_of(const struct ncs_episode *episode)
 		{ "rank", NCS_JSON_IF(episode->rank >= 0, episode->rank) },
 		{ "cost_share",
 		  NCS_JSON_IF(episode->shares > 0, episode->share) },
-		{ "step_ns", ncs_json_time((uint64_t)episode->step_ns) },
+		{ "step_ns", ncs_json_known((uint64_t)episode->step_ns) },
 		{ "sentence", NCS_JSON(episode->sentence) });
 }
 

@@ -63,11 +63,11 @@ json_t *ncs_json_add(json_t *object, const struct ncs_json_member *members);
 		default: ncs_json_of_number)(value)
 #define NCS_JSON_IF(known, value) ((known) ? NCS_JSON(value) : json_null())
 
-/* Return a new value: an unsigned number, at most INT64_MAX; a time in ns, null
+/* Return a new value: an unsigned number, at most INT64_MAX; a number, null
  * for 0; a bandwidth, a rate or an estimate, null if it is negative; a string,
  * cleaned, null for NULL, the last one also for "". */
 json_t *ncs_json_of_number(uint64_t value);
-json_t *ncs_json_time(uint64_t value_ns);
+json_t *ncs_json_known(uint64_t value);
 json_t *ncs_json_of_real(double value);
 json_t *ncs_json_of_boolean(bool value);
 json_t *ncs_json_of_text(const char *raw);
@@ -82,8 +82,9 @@ json_t *ncs_json_counts(const char *(*name)(unsigned index),
 json_t *ncs_json_bits(const char *(*name)(unsigned index), unsigned count,
 		      uint64_t bits);
 
-/* Defines a function that returns a new array, of `item` for each i below
- * `count`. */
+/* Define a function that returns a new array, of `item` for each i below `count`;
+ * a new object, of `value` by `name`(i) for each i from `first` to `end` - 1. NULL is
+ * left out. */
 #define NCS_JSON_ARRAY(function, count, item) \
 	function \
 	{ \
@@ -92,6 +93,15 @@ json_t *ncs_json_bits(const char *(*name)(unsigned index), unsigned count,
 		for (size_t i = 0; i < (count); i++) \
 			json_array_append_new(array, item); \
 		return array; \
+	}
+#define NCS_JSON_MAP(function, first, end, name, value) \
+	function \
+	{ \
+		json_t *object = json_object(); \
+\
+		for (unsigned i = (first); i < (end); i++) \
+			json_object_set_new(object, name(i), value); \
+		return object; \
 	}
 
 /* Returns a new object that describes a communicator. */
