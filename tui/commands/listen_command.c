@@ -5,7 +5,6 @@
 
 #include "tui/commands/dump_command.h"
 #include "tui/commands/metrics_server.h"
-#include "tui/commands/metrics_watch.h"
 #include "tui/commands/stop_signals.h"
 #include "tui/text/output.h"
 
@@ -29,10 +28,7 @@ int ncs_listen_run(const struct ncs_command_input *input)
 	struct ncs_metrics_watch watch;
 	struct ncs_metrics_server server = {
 		.options = input->options,
-		.metrics = &watch.metrics,
-		.model = &watch.model,
-		.diagnosis = &watch.diagnosis,
-		.look = &watch.look,
+		.watch = &watch,
 		.refresh = look,
 		.context = &watch,
 	};

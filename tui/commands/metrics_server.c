@@ -20,18 +20,19 @@ static bool answer(void *context, const char *accept,
 	struct ncs_metrics_server *server = context;
 	enum ncs_metric_format format = ncs_accept_format(accept);
 	FILE *file;
-	bool failed;
+	int error;
 
 	if (server->refresh && server->refresh(server->context) != 0)
 		return false;
 	file = open_memstream(&reply->text, &reply->size);
 	if (!file)
 		return false;
-	failed = ncs_metrics_write(server->metrics, file, format, server->model,
-				   server->diagnosis, server->look) != 0;
-	failed |= fclose(file) != 0;
-	if (failed) {
-		ncs_complain("%s", strerror(ENOMEM));
+	error = ncs_metrics_watch_print(server->watch, file, format);
+	if (fclose(file) != 0 && !error) {
+		error = -errno;
+		ncs_complain("%s", strerror(errno));
+	}
+	if (error) {
 		free(reply->text);
 		return false;
 	}
@@ -63,7 +64,7 @@ static void warn(const struct ncs_options *options)
 int ncs_metrics_server_open(struct ncs_metrics_server *server)
 {
 	const struct ncs_options *options = server->options;
-	struct ncs_metrics *metrics = server->metrics;
+	struct ncs_metrics *metrics = &server->watch->metrics;
 	char why[600];
 	int error;
 

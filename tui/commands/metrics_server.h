@@ -6,17 +6,12 @@
 
 #include <signal.h>
 
-#include "analysis/metrics/metrics.h"
-#include "tui/commands/options.h"
+#include "tui/commands/metrics_watch.h"
 #include "tui/serve/listen_address.h"
 
 struct ncs_metrics_server {
 	const struct ncs_options *options; /* --listen and what goes with it */
-	struct ncs_metrics *metrics;
-	/* The looks that are served. */
-	struct ncs_model *model;
-	struct ncs_diagnosis *diagnosis;
-	const struct ncs_metrics_look *look;
+	struct ncs_metrics_watch *watch;   /* whose looks are served */
 	/* Looks before an answer; NULL: the latest look is served. Returns 0, or
 	 * -errno after a message. */
 	int (*refresh)(void *context);

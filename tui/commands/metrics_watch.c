@@ -16,14 +16,6 @@ static bool wants_none(const void *context, const char *id)
 	return false;
 }
 
-void ncs_metrics_begin(struct ncs_metrics *metrics,
-		       const struct ncs_options *options)
-{
-	ncs_metrics_init(metrics);
-	metrics->wanted = options->metrics;
-	metrics->series_max = options->series_max;
-}
-
 void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,
 			    const struct ncs_command_input *input)
 {
@@ -32,7 +24,9 @@ void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,
 	ncs_model_init(&watch->model);
 	ncs_diagnosis_init(&watch->diagnosis);
 	watch->model.diagnosis = &watch->diagnosis;
-	ncs_metrics_begin(&watch->metrics, input->options);
+	ncs_metrics_init(&watch->metrics);
+	watch->metrics.wanted = input->options->metrics;
+	watch->metrics.series_max = input->options->series_max;
 	watch->source->shows_denied = true;
 	/* The UUID of a GPU comes with its peaks. */
 	watch->source->wants_peaks = watch->metrics.wanted &
@@ -77,7 +71,7 @@ int ncs_metrics_watch_look(struct ncs_metrics_watch *watch,
 	if (error == -ENOMEM)
 		return complain_of_memory();
 	say(watch);
-	if (error) {
+	if (error && !watch->keeps_ranks) {
 		/* The ranks that it showed before are no longer known. */
 		ncs_model_forget(&watch->model);
 		watch->model.now_ns = stamp->monotonic_ns;

@@ -16,11 +16,8 @@ struct ncs_metrics_watch {
 	struct ncs_metrics metrics;
 	struct ncs_metrics_look look; /* the latest */
 	char said[256]; /* the latest error of the source, which was printed */
+	bool keeps_ranks; /* when the source cannot be read */
 };
-
-/* Initializes metrics by options. */
-void ncs_metrics_begin(struct ncs_metrics *metrics,
-		       const struct ncs_options *options);
 
 /* Begins to watch the input's source, by its options. The source then hands
  * over records only if a metric needs them. */
@@ -28,8 +25,9 @@ void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,
 			    const struct ncs_command_input *input);
 void ncs_metrics_watch_release(struct ncs_metrics_watch *watch);
 
-/* Looks at the source as it is at the stamp, which is now. A source that cannot be read has no ranks,
- * and a message is printed, once. Returns 0 or -ENOMEM, after a message. */
+/* Looks at the source as it is at the stamp, which is now. If it cannot be read, a
+ * message is printed, once, and it has no ranks unless they are kept. Returns 0 or
+ * -ENOMEM, after a message. */
 int ncs_metrics_watch_look(struct ncs_metrics_watch *watch,
 			   const struct ncs_stamp *stamp);
 

@@ -13,7 +13,6 @@
 #include "tui/commands/hooks.h"
 #include "tui/commands/kept_jobs.h"
 #include "tui/commands/metrics_server.h"
-#include "tui/commands/metrics_watch.h"
 #include "tui/commands/stop_signals.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
@@ -29,18 +28,13 @@
 
 struct verdict_watch {
 	const struct ncs_options *options;
-	struct ncs_source *source;
-	struct ncs_model model;
-	struct ncs_diagnosis diagnosis;
+	struct ncs_metrics_watch jobs;
 	struct ncs_stamp stamp;
 	struct ncs_hooks *hooks;
-	struct ncs_kept_jobs *kept; /* NULL: none are kept */
-	struct ncs_metrics metrics;
-	struct ncs_metrics_look looked; /* the latest look */
+	struct ncs_kept_jobs *kept;       /* NULL: none are kept */
 	struct ncs_metrics_server server; /* of zeros: none */
 	uint64_t next_ns; /* time of the next look */
 	uint64_t looks;
-	char said[256]; /* the latest error of the source, which was printed */
 	/* The verdict that was printed. */
 	bool is_told;
 	enum ncs_verdict_severity severity;
@@ -50,8 +44,9 @@ struct verdict_watch {
 /* Prints the verdict if it is another one. Returns false if nobody reads. */
 static bool tell(struct verdict_watch *watch)
 {
-	enum ncs_verdict_severity severity =
-		ncs_job_severity(&watch->diagnosis, &watch->model);
+	const struct ncs_diagnosis *diagnosis = &watch->jobs.diagnosis;
+	const struct ncs_model *model = &watch->jobs.model;
+	enum ncs_verdict_severity severity = ncs_job_severity(diagnosis, model);
 	time_t seconds = (time_t)(watch->stamp.realtime_ns /
 				  UINT64_C(1000000000));
 	char text[NCS_SENTENCE_MAX], clean[NCS_SENTENCE_MAX], time[64] = "";
@@ -59,8 +54,8 @@ static bool tell(struct verdict_watch *watch)
 	struct tm local;
 
 	memset(&worst, 0, sizeof(worst));
-	if (watch->diagnosis.count > 0)
-		worst = ncs_finding_key(&watch->diagnosis.findings[0]);
+	if (diagnosis->count > 0)
+		worst = ncs_finding_key(&diagnosis->findings[0]);
 	if (watch->is_told && severity == watch->severity &&
 	    memcmp(&worst, &watch->worst, sizeof(worst)) == 0)
 		return true;
@@ -69,7 +64,7 @@ static bool tell(struct verdict_watch *watch)
 	watch->worst = worst;
 	if (localtime_r(&seconds, &local))
 		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
-	ncs_verdict_line(&watch->diagnosis, &watch->model, text, sizeof(text));
+	ncs_verdict_line(diagnosis, model, text, sizeof(text));
 	ncs_utf8_clean(clean, sizeof(clean), text, watch->options->ascii);
 	return printf("%s %s\n", time, clean) > 0 && fflush(stdout) == 0;
 }
@@ -78,29 +73,17 @@ static bool tell(struct verdict_watch *watch)
  * of. Returns false if the command is to end. */
 static bool look(struct verdict_watch *watch)
 {
-	uint64_t began_ns = ncs_clock_monotonic_ns();
+	const struct ncs_diagnosis *diagnosis = &watch->jobs.diagnosis;
+	const struct ncs_model *model = &watch->jobs.model;
 
 	watch->stamp = ncs_dump_stamp(NULL);
-	ncs_model_update(&watch->model, watch->source,
-			 watch->stamp.monotonic_ns);
-	if (strcmp(watch->said, watch->model.error) != 0) {
-		memcpy(watch->said, watch->model.error, sizeof(watch->said));
-		if (watch->said[0])
-			ncs_complain("%s", watch->said);
-	}
-	if (ncs_diagnose(&watch->diagnosis, &watch->model) != 0) {
-		ncs_complain("%s", strerror(ENOMEM));
+	if (ncs_metrics_watch_look(&watch->jobs, &watch->stamp) != 0)
 		return false;
-	}
-	watch->looked.realtime_ns = watch->stamp.realtime_ns;
-	watch->looked.took_ns = ncs_clock_monotonic_ns() - began_ns;
 	if (watch->kept)
-		ncs_kept_jobs_look(watch->kept, &watch->diagnosis,
-				   &watch->model);
-	if (watch->diagnosis.passes < 2)
+		ncs_kept_jobs_look(watch->kept, diagnosis, model);
+	if (diagnosis->passes < 2)
 		return true;
-	ncs_hooks_look(watch->hooks, &watch->diagnosis, &watch->model,
-		       &watch->stamp);
+	ncs_hooks_look(watch->hooks, diagnosis, model, &watch->stamp);
 	return tell(watch);
 }
 
@@ -160,13 +143,9 @@ static int watch_until_stopped(struct verdict_watch *watch,
 /* Has metrics of the watch served. Returns the exit status. */
 static int listen_too(struct verdict_watch *watch)
 {
-	ncs_metrics_begin(&watch->metrics, watch->options);
 	watch->server = (struct ncs_metrics_server){
 		.options = watch->options,
-		.metrics = &watch->metrics,
-		.model = &watch->model,
-		.diagnosis = &watch->diagnosis,
-		.look = &watch->looked,
+		.watch = &watch->jobs,
 		.turn = take_served_turn,
 		.context = watch,
 	};
@@ -177,7 +156,6 @@ int ncs_watch_run(const struct ncs_command_input *input)
 {
 	struct verdict_watch watch = {
 		.options = input->options,
-		.source = input->source,
 		.hooks = ncs_hooks_open(input->options),
 	};
 	int status = NCS_EXIT_OK;
@@ -195,13 +173,14 @@ int ncs_watch_run(const struct ncs_command_input *input)
 			return NCS_EXIT_NOTHING;
 		}
 	}
-	ncs_model_init(&watch.model);
-	ncs_diagnosis_init(&watch.diagnosis);
-	watch.model.diagnosis = &watch.diagnosis;
+	ncs_metrics_watch_init(&watch.jobs, input);
+	watch.jobs.keeps_ranks = true;
 	/* The latest calls show what some ranks have finished and others have
 	 * not. */
-	watch.model.keeps_latest = true;
-	watch.model.costs_every_times = COSTS_EVERY_TIMES;
+	watch.jobs.model.keeps_latest = true;
+	watch.jobs.model.costs_every_times = COSTS_EVERY_TIMES;
+	input->source->shows_denied = false;
+	input->source->wants_records = NULL;
 	/* Peaks tell what holds a GPU or a port back. */
 	input->source->wants_peaks = true;
 	if (input->options->listen_address)
@@ -211,11 +190,9 @@ int ncs_watch_run(const struct ncs_command_input *input)
 		if (watch.server.options)
 			ncs_metrics_server_close(&watch.server);
 	}
-	ncs_metrics_release(&watch.metrics);
 	ncs_hooks_close(watch.hooks);
 	if (watch.kept)
 		ncs_kept_jobs_close(watch.kept);
-	ncs_diagnosis_release(&watch.diagnosis);
-	ncs_model_release(&watch.model);
+	ncs_metrics_watch_release(&watch.jobs);
 	return status;
 }
