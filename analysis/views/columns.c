@@ -60,130 +60,46 @@ static const void *object_of(const struct ncs_row *row,
 
 /* --- Whether a field is known --------------------------------------------- */
 
-/* has_<name>() is the condition of the columns whose field ends with <name>. */
-#define HAS(name) static bool has_##name(const struct ncs_row *row)
+/* Defines has_<name>(), the condition of the columns whose field ends with <name>:
+ * an expression of `row`. */
+#define HAS(name, condition) \
+	static bool has_##name(const struct ncs_row *row) \
+	{ \
+		return condition; \
+	}
 
-HAS(rank)
-{
-	return ncs_row_identity(row)->known & NCS_KNOWN_RANK;
-}
-
-HAS(nranks)
-{
-	return ncs_row_identity(row)->known & NCS_KNOWN_NRANKS;
-}
-
-HAS(proxy)
-{
-	return ncs_rank_proxy_known(row->rank);
-}
-
-HAS(calls)
-{
-	return ncs_rank_calls_known(row->rank);
-}
-
-HAS(kernel_status)
-{
-	return row->rank->now.kernel.status != NCS_KERNEL_UNKNOWN;
-}
-
-HAS(launches)
-{
-	return row->rank->now.launches.launched > 0;
-}
-
-HAS(last_arrival)
-{
-	return ncs_rank_lateness(row->rank)->recent.last > 0;
-}
-
-HAS(progress)
-{
-	return row->communicator->progress.known > 0;
-}
-
-HAS(oldest_wait)
-{
-	return row->communicator->oldest.rank;
-}
-
-HAS(moved)
-{
-	return ncs_communicator_skew(row->communicator)->moved > 0;
-}
-
-HAS(channel_operation)
-{
-	return row->rank->now.channels[row->index].operation != 0;
-}
-
-HAS(channel_bytes)
-{
-	return ncs_channel_bytes_known(&row->rank->now.channels[row->index]);
-}
-
-HAS(function_bytes)
-{
-	return ncs_function_bytes_known(&row->rank->now.functions[row->index]);
-}
-
-HAS(function_ends)
-{
-	return ncs_function_ends_known(&row->rank->now.functions[row->index]);
-}
-
-HAS(function_number)
-{
-	return row->rank->now.functions[row->index].last_sequence_number !=
-	       NCS_NO_SEQUENCE_NUMBER;
-}
-
-HAS(range_bytes)
-{
-	return row->rank->ranges[row->index].size_unknown == 0;
-}
-
-HAS(compute_kernels)
-{
-	return row->rank->ranges[row->index].gpu.compute_kernels > 0;
-}
-
-HAS(finding_root)
-{
-	return row->finding->root.number >= 0;
-}
-
-HAS(finding_peer)
-{
-	return row->finding->peer.number >= 0;
-}
-
-HAS(finding_duration)
-{
-	return row->finding->duration_ns > 0;
-}
-
-HAS(node_host)
-{
-	return row->node->host[0] != '\0';
-}
-
+/* clang-format off */
+HAS(rank, ncs_row_identity(row)->known & NCS_KNOWN_RANK)
+HAS(nranks, ncs_row_identity(row)->known & NCS_KNOWN_NRANKS)
+HAS(proxy, ncs_rank_proxy_known(row->rank))
+HAS(calls, ncs_rank_calls_known(row->rank))
+HAS(kernel_status, row->rank->now.kernel.status != NCS_KERNEL_UNKNOWN)
+HAS(launches, row->rank->now.launches.launched > 0)
+HAS(last_arrival, ncs_rank_lateness(row->rank)->recent.last > 0)
+HAS(progress, row->communicator->progress.known > 0)
+HAS(oldest_wait, row->communicator->oldest.rank)
+HAS(moved, ncs_communicator_skew(row->communicator)->moved > 0)
+HAS(channel_operation, row->rank->now.channels[row->index].operation != 0)
+HAS(channel_bytes,
+    ncs_channel_bytes_known(&row->rank->now.channels[row->index]))
+HAS(function_bytes,
+    ncs_function_bytes_known(&row->rank->now.functions[row->index]))
+HAS(function_ends,
+    ncs_function_ends_known(&row->rank->now.functions[row->index]))
+HAS(function_number,
+    row->rank->now.functions[row->index].last_sequence_number !=
+    NCS_NO_SEQUENCE_NUMBER)
+HAS(range_bytes, row->rank->ranges[row->index].size_unknown == 0)
+HAS(compute_kernels, row->rank->ranges[row->index].gpu.compute_kernels > 0)
+HAS(finding_root, row->finding->root.number >= 0)
+HAS(finding_peer, row->finding->peer.number >= 0)
+HAS(finding_duration, row->finding->duration_ns > 0)
+HAS(node_host, row->node->host[0] != '\0')
 /* Whether a look has come from the node. */
-HAS(node_look)
-{
-	return row->node->look_ns != 0;
-}
-
-HAS(node_interval)
-{
-	return row->node->interval_ns != 0;
-}
-
-HAS(node_clock)
-{
-	return row->node->clock_is_aligned;
-}
+HAS(node_look, row->node->look_ns != 0)
+HAS(node_interval, row->node->interval_ns != 0)
+HAS(node_clock, row->node->clock_is_aligned)
+/* clang-format on */
 
 /* --- The table ------------------------------------------------------------ */
 
