@@ -11,8 +11,8 @@
 #include "plugin/state/noted_calls.h"
 
 /* Fetches what the operation of a call will need, as ncs_call_expect() does. */
-static void expect_operation(const struct ncs_comm *comm,
-			     const struct ncs_lane_state *lane)
+NCS_CALL_FETCHING expect_operation(const struct ncs_comm *comm,
+				   const struct ncs_lane_state *lane)
 {
 	uint64_t index = ncs_load_relaxed(&comm->header->filled.operations) &
 			 (comm->operation_count - 1);

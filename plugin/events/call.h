@@ -85,15 +85,20 @@ static inline void ncs_call_count(struct ncs_lane *published, unsigned event,
 			  ncs_load_relaxed(&published->events[event]) + 1);
 }
 
+/* A function that only fetches lines must be inlined from the start: GCC takes it
+ * for one without effects, and would drop the call. */
+#define NCS_CALL_FETCHING static inline __attribute__((always_inline)) void
+
 /* Fetches a cache line that will be written. */
-static inline void ncs_call_fetch(const void *line)
+NCS_CALL_FETCHING ncs_call_fetch(const void *line)
 {
 	__builtin_prefetch(line, 1);
 }
 
 /* Fetches a ring's head and the places of its next two records: a call leaves
  * two in each ring. */
-static inline void ncs_call_fetch_records(const struct ncs_ring_producer *ring)
+NCS_CALL_FETCHING
+ncs_call_fetch_records(const struct ncs_ring_producer *ring)
 {
 	ncs_call_fetch(ring->ring);
 	ncs_call_fetch(&ring->records[ring->position & ring->mask]);
@@ -102,9 +107,9 @@ static inline void ncs_call_fetch_records(const struct ncs_ring_producer *ring)
 
 /* A group of calls begins: fetches what its calls will need, all at once, so that
  * they need not wait for one line after the other. */
-static inline void ncs_call_expect(const struct ncs_comm *comm,
-				   const struct ncs_lane_state *lane,
-				   uint64_t slot)
+NCS_CALL_FETCHING ncs_call_expect(const struct ncs_comm *comm,
+				  const struct ncs_lane_state *lane,
+				  uint64_t slot)
 {
 	/* Rings come first: their pages are the least likely to be known. */
 	if (lane->calls.ring)

@@ -26,6 +26,9 @@
 #define DATA_LINES_MAX 37u
 #define CODE_LINES_MAX 110u
 #define INSTRUCTIONS_MAX 2250u
+/* The least number of lines that it fetches ahead, which no access shows: a
+ * compiler may drop them all, and does so without a word. */
+#define FETCHES_MIN 20u
 
 #define WARM_UP 70 /* calls before the first one that is counted */
 #define CALLS 16   /* that are counted; places in tables differ */
@@ -140,6 +143,7 @@ static int make_calls(void)
 
 struct range {
 	uint64_t begin, end;
+	uint64_t offset; /* in its file */
 	char name[64];
 };
 
@@ -166,9 +170,12 @@ struct trace {
 	unsigned callback;       /* of a call */
 	struct lines data, code; /* of a call */
 	unsigned instructions;   /* of a call */
+	unsigned fetches;        /* of a call */
 	/* The greatest of all calls. */
 	size_t data_most, code_most;
 	unsigned instructions_most, calls;
+	unsigned fetches_least;
+	FILE *plugin;
 };
 
 static void add_range(struct ranges *ranges, const char *text)
@@ -177,8 +184,9 @@ static void add_range(struct ranges *ranges, const char *text)
 	char path[256] = "";
 
 	if (ranges->count == COUNT(ranges->all) ||
-	    sscanf(text, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %255s",
-		   &range->begin, &range->end, path) < 2)
+	    sscanf(text, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64
+			 " %*s %*s %255s",
+		   &range->begin, &range->end, &range->offset, path) < 3)
 		return;
 	snprintf(range->name, sizeof(range->name), "%.63s",
 		 strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
@@ -239,6 +247,21 @@ static void read_maps(struct trace *trace)
 	fclose(maps);
 }
 
+/* Returns true for an instruction that fetches a line: 0f 18 or 0f 0d, after a
+ * prefix or none. */
+static bool is_fetch(const struct trace *trace, const struct range *range,
+		     uint64_t address)
+{
+	unsigned char bytes[3] = { 0 }, *code = bytes;
+
+	fseek(trace->plugin, (long)(address - range->begin + range->offset),
+	      SEEK_SET);
+	if (fread(bytes, 1, sizeof(bytes), trace->plugin) == sizeof(bytes) &&
+	    (*code & 0xf0) == 0x40)
+		code++;
+	return code[0] == 0x0f && (code[1] == 0x18 || code[1] == 0x0d);
+}
+
 static void end_call(struct trace *trace)
 {
 	if (trace->data.count > trace->data_most)
@@ -247,13 +270,15 @@ static void end_call(struct trace *trace)
 		trace->code_most = trace->code.count;
 	if (trace->instructions > trace->instructions_most)
 		trace->instructions_most = trace->instructions;
+	if (trace->calls == 0 || trace->fetches < trace->fetches_least)
+		trace->fetches_least = trace->fetches;
 	if (++trace->calls == 1 && getenv("LINES")) {
 		print_lines(trace, &trace->data, "data");
 		print_lines(trace, &trace->code, "code");
 	}
 	trace->callback = 0;
 	trace->data.count = trace->code.count = 0;
-	trace->instructions = 0;
+	trace->instructions = trace->fetches = 0;
 }
 
 static void take_access(struct trace *trace, char kind, uint64_t address,
@@ -274,8 +299,10 @@ static void take_access(struct trace *trace, char kind, uint64_t address,
 	range = trace->inside ? plugins(trace, address) : NULL;
 	if (!range)
 		return;
-	if (kind == 'I')
+	if (kind == 'I') {
 		trace->instructions++;
+		trace->fetches += is_fetch(trace, range, address);
+	}
 	for (uint64_t number = address / 64;
 	     number <= (address + bytes - 1) / 64; number++)
 		add_line(kind == 'I' ? &trace->code : &trace->data, number,
@@ -305,6 +332,8 @@ SCENARIO(call_touches_few_lines)
 		 "valgrind -q --tool=lackey --trace-mem=yes --log-fd=1"
 		 " %s --calls 2>%s",
 		 path, trace.maps);
+	trace.plugin = fopen(NCS_PLUGIN_PATH, "re");
+	CHECK(trace.plugin, "%s: %s", NCS_PLUGIN_PATH, strerror(errno));
 	pipe = popen(command, "re");
 	CHECK(pipe, "%s", strerror(errno));
 	while (fgets(line, sizeof(line), pipe))
@@ -313,15 +342,20 @@ SCENARIO(call_touches_few_lines)
 			take_access(&trace, kind, address, bytes);
 	CHECK_EQUAL(pclose(pipe), 0, command);
 	unlink(trace.maps);
+	fclose(trace.plugin);
 	CHECK_EQUAL(trace.calls, CALLS, "calls");
-	printf("%zu lines of data, %zu of code, %u instructions\n",
-	       trace.data_most, trace.code_most, trace.instructions_most);
+	printf("%zu lines of data, %zu of code, %u instructions, of which %u"
+	       " fetch a line\n",
+	       trace.data_most, trace.code_most, trace.instructions_most,
+	       trace.fetches_least);
 	CHECK(trace.data_most <= DATA_LINES_MAX, "%zu lines of data",
 	      trace.data_most);
 	CHECK(trace.code_most <= CODE_LINES_MAX, "%zu lines of code",
 	      trace.code_most);
 	CHECK(trace.instructions_most <= INSTRUCTIONS_MAX, "%u instructions",
 	      trace.instructions_most);
+	CHECK(trace.fetches_least >= FETCHES_MIN, "%u lines fetched ahead",
+	      trace.fetches_least);
 }
 
 int main(int argc, char **argv)
