@@ -116,6 +116,8 @@ NCS_CALL_FETCHING ncs_call_expect(const struct ncs_comm *comm,
 		ncs_call_fetch_records(&lane->calls);
 	ncs_call_fetch_records(&lane->ring);
 	ncs_call_fetch(&lane->launched);
+	ncs_call_fetch(&lane->call_handle);
+	__builtin_prefetch(&comm->operations);
 	__builtin_prefetch(&lane->names.of[NCS_NAME_FUNCTION]);
 	__builtin_prefetch(&lane->names.of[NCS_NAME_ALGORITHM]);
 	ncs_call_fetch(&comm->header->filled.operations);
