@@ -318,7 +318,8 @@ static void print_steps(FILE *file, const struct ncs_model *model,
 		for (int send = 1; send >= 0; send--) {
 			if (!ncs_steps_view(rank->steps, send))
 				continue;
-			ncs_rank_title(rank, raw, sizeof(raw));
+			raw[0] = '\0';
+			ncs_append_rank_of(rank, raw, sizeof(raw));
 			ncs_append(raw, sizeof(raw),
 				   ", %s: ", send ? "sends" : "receives");
 			ncs_append_steps(rank, send, raw, sizeof(raw));
@@ -342,7 +343,8 @@ static void print_launches(FILE *file, const struct ncs_model *model,
 
 		if (rank->now.launches.status == NCS_STREAM_UNKNOWN)
 			continue;
-		ncs_rank_title(rank, raw, sizeof(raw));
+		raw[0] = '\0';
+		ncs_append_rank_of(rank, raw, sizeof(raw));
 		ncs_append_liveness(rank, raw, sizeof(raw));
 		ncs_append(raw, sizeof(raw), ":");
 		ncs_append_launch_progress(rank, raw, sizeof(raw));
@@ -379,9 +381,9 @@ static int compare_lateness(const void *left, const void *right)
 static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 			      unsigned width, bool ascii)
 {
-	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+	char raw[NCS_FORMAT_MAX] = "", text[NCS_FORMAT_MAX];
 
-	ncs_rank_title(rank, raw, sizeof(raw));
+	ncs_append_rank_of(rank, raw, sizeof(raw));
 	ncs_append(raw, sizeof(raw), ":");
 	ncs_append_lateness(rank, raw, sizeof(raw));
 	ncs_append_late_now(rank, raw, sizeof(raw));

@@ -203,9 +203,9 @@ static void draw_bar(FILE *file, const struct lanes *lanes, const struct bar *ba
 	uint64_t wait_ns = bar->last_ns ? bar->last_ns - bar->arrival_ns : 0;
 	uint64_t rest_ns = bar->end_ns - bar->arrival_ns;
 	double x = x_of(lanes, bar->last_ns);
-	char name[128];
+	char name[128] = "";
 
-	ncs_rank_title(late->rank, name, sizeof(name));
+	ncs_append_rank_of(late->rank, name, sizeof(name));
 	rest_ns = rest_ns > wait_ns ? rest_ns - wait_ns : 0;
 	ncs_html_print(file, "<g><title>$s #$n: ", ncs_function_name(bar->function),
 		       bar->number);
@@ -247,7 +247,9 @@ static void draw_frame(FILE *file, const struct lanes *lanes)
 		for (size_t i = 0; i < lanes->rank_count; i++) {
 			if (!lanes->lanes[i].used || lanes->lanes[i].y != y)
 				continue;
-			ncs_rank_title(lanes->lanes[i].rank, name, sizeof(name));
+			name[0] = '\0';
+			ncs_append_rank_of(lanes->lanes[i].rank, name,
+					   sizeof(name));
 			ncs_html_print(file, "<li>$s</li>\n", name);
 		}
 	ncs_html_print(file,

@@ -131,7 +131,7 @@ static void append_culprit(const struct ncs_report *report,
 		    rank->now.identity.rank != episode->rank ||
 		    strcmp(rank->communicator->key, episode->communicator) != 0)
 			continue;
-		ncs_rank_title(rank, text, size);
+		ncs_append_rank_of(rank, text, size);
 		return;
 	}
 	snprintf(text, size, "it");
@@ -143,7 +143,7 @@ int ncs_report_gain(FILE *file, const struct ncs_report *report)
 
 	for (size_t i = 0; i < episodes->count; i++) {
 		const struct ncs_episode *one = &episodes->all[i];
-		char name[300], after[64] = "";
+		char name[300] = "", after[64] = "";
 
 		if (one->step_ns <= 0 || one->share <= 0)
 			continue;

@@ -83,11 +83,10 @@ static void draw_heading(const struct ncs_screen *screen,
 			 const struct ncs_rect *rect)
 {
 	const struct ncs_row row = { .view = NCS_VIEW_RANK, .rank = rank };
-	char title[LINE_BYTES] = "", text[LINE_BYTES] = " ";
+	char text[LINE_BYTES] = " ";
 
-	ncs_rank_title(rank, title, sizeof(title));
-	ncs_append(text, sizeof(text), "%s: pid %" PRIu32, title,
-		   ncs_rank_pid(rank));
+	ncs_append_rank_of(rank, text, sizeof(text));
+	ncs_append(text, sizeof(text), ": pid %" PRIu32, ncs_rank_pid(rank));
 	if (rank->process.host[0])
 		ncs_append(text, sizeof(text), " on %s", rank->process.host);
 	append_cell(screen, NCS_COLUMN_RANK_GPU, &row, ", GPU ", "", text,

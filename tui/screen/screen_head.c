@@ -255,25 +255,20 @@ bool ncs_focus_is_gone(const struct ncs_screen *screen,
 static void append_focus(const struct ncs_screen *screen,
 			 const struct ncs_focus *focus, char *text, size_t size)
 {
-	char label[160] = "gone";
-
 	if (focus->kind == NCS_FOCUS_ALL)
 		return;
-	if (!ncs_focus_is_gone(screen, focus)) {
-		if (focus->kind == NCS_FOCUS_NODE)
-			snprintf(label, sizeof(label), "%s", focus->name);
-		else if (focus->kind != NCS_FOCUS_COMMUNICATOR &&
-			 focus->kind != NCS_FOCUS_COLLECTIVE)
-			ncs_rank_label(rank_of_id(screen, focus->name), label,
-				       sizeof(label));
-		else
-			ncs_communicator_label(
-				ncs_communicator_of_key(&screen->model,
-							focus->name),
-				label, sizeof(label));
-	}
-	ncs_append(text, size, " %s %s", ncs_term_symbol(NCS_SYMBOL_BELOW),
-		   label);
+	ncs_append(text, size, " %s ", ncs_term_symbol(NCS_SYMBOL_BELOW));
+	if (ncs_focus_is_gone(screen, focus))
+		ncs_append(text, size, "gone");
+	else if (focus->kind == NCS_FOCUS_NODE)
+		ncs_append(text, size, "%s", focus->name);
+	else if (focus->kind == NCS_FOCUS_RANK ||
+		 focus->kind == NCS_FOCUS_FUNCTION)
+		ncs_append_rank(rank_of_id(screen, focus->name), text, size);
+	else
+		ncs_append_communicator(ncs_communicator_of_key(&screen->model,
+								focus->name),
+					text, size);
 	if (focus->kind == NCS_FOCUS_FUNCTION ||
 	    focus->kind == NCS_FOCUS_COLLECTIVE)
 		ncs_append(text, size, " %s %s",

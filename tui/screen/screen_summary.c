@@ -371,9 +371,9 @@ static void draw_step(const struct ncs_screen *screen, const struct ncs_rect *li
 	put(line, 33, 24, false, NCS_ROLE_TEXT, exposed);
 	if (!step.latest)
 		return;
-	ncs_rank_title(step.latest, text, sizeof(text));
 	ncs_append_duration(late, sizeof(late), (uint64_t)step.waiting_ns);
-	ncs_append(late, sizeof(late), " for %s", text);
+	ncs_append(late, sizeof(late), " for ");
+	ncs_append_rank_of(step.latest, late, sizeof(late));
 	ncs_term_put(line->y, line->x + 58, line->width - 58, NCS_ROLE_NOTE, late);
 }
 

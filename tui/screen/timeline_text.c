@@ -211,7 +211,6 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 	uint64_t first_ns = 0, last_ns = 0;
 	struct ncs_presence part;
 	size_t count = 0;
-	char label[32];
 
 	for (size_t i = 0; i < screen->model.rank_count; i++) {
 		const struct ncs_rank *rank = screen->model.ranks[i];
@@ -234,11 +233,13 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 		ncs_append(text, size, " is no longer known. ");
 		return;
 	}
-	ncs_rank_label(first, label, sizeof(label));
-	ncs_append(text, size, " in %zu ranks: %s began first", count, label);
-	ncs_rank_label(last, label, sizeof(label));
+	ncs_append(text, size, " in %zu ranks: ", count);
+	ncs_append_rank(first, text, size);
+	ncs_append(text, size, " began first");
 	if (count > 1) {
-		ncs_append(text, size, ", %s last, ", label);
+		ncs_append(text, size, ", ");
+		ncs_append_rank(last, text, size);
+		ncs_append(text, size, " last, ");
 		append_offset(text, size, (int64_t)(last_ns - first_ns));
 		append_error(first, last, text, size);
 	}
@@ -288,10 +289,10 @@ void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 	append_offset(text, size,
 		      ncs_axis_ns(&axis, ncs_timeline_cursor_column(screen)) -
 			      ncs_timeline_latest_ns(screen));
-	ncs_rank_title(row->rank, name, sizeof(name));
-	ncs_append(text, size, " %s, ", name);
+	ncs_append(text, size, " ");
+	ncs_append_rank_of(row->rank, text, size);
 	ncs_track_name(&track, name, sizeof(name));
-	ncs_append(text, size, "%s: ", name);
+	ncs_append(text, size, ", %s: ", name);
 	if (find(screen, row, &found, &count))
 		append_stretch(screen, row, &found, text, size);
 	else

@@ -103,10 +103,7 @@ WORD(CALL)
 
 WORD(CHANNEL)
 {
-	char label[64];
-
-	ncs_channel_label(it->channel, label, sizeof(label));
-	ncs_append(text, size, "%s", label);
+	ncs_append_channel(it->channel, text, size);
 }
 
 WORD(STEP)

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "analysis/base/value_names.h"
-#include "tui/text/finding_text.h"
 #include "tui/text/words.h"
 
 void ncs_append_sentence(const char *sentence, const struct ncs_word *words,
@@ -50,29 +49,21 @@ bool ncs_party_is_dead(const struct ncs_party *party)
 
 void ncs_append_party(const struct ncs_party *party, char *text, size_t size)
 {
-	char title[NCS_SENTENCE_MAX];
+	const struct ncs_communicator *communicator = party->communicator;
 
 	if (party->rank) {
-		ncs_rank_title(party->rank, title, sizeof(title));
-		ncs_append(text, size, "%s", title);
-		return;
-	}
-	if (!party->communicator) {
+		ncs_append_rank_of(party->rank, text, size);
+	} else if (!communicator) {
 		ncs_append(text, size, "a rank");
-		return;
+	} else if (party->number < 0) {
+		ncs_append_communicator(communicator, text, size);
+	} else {
+		ncs_append(text, size, "rank %d", party->number);
+		ncs_append_of(communicator->identity, communicator, text, size);
+		ncs_append(text, size, ", %s,",
+			   is_elsewhere(communicator) ? "not on this node" :
+							"which is not seen");
 	}
-	if (party->number < 0) {
-		ncs_communicator_label(party->communicator, title,
-				       sizeof(title));
-		ncs_append(text, size, "%s", title);
-		return;
-	}
-	ncs_append(text, size, "rank %d", party->number);
-	ncs_append_of(party->communicator->identity, party->communicator, text,
-		      size);
-	ncs_append(text, size, ", %s,",
-		   is_elsewhere(party->communicator) ? "not on this node" :
-						       "which is not seen");
 }
 
 void ncs_append_call(const struct ncs_call_id *call, char *text, size_t size)

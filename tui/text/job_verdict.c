@@ -267,7 +267,7 @@ static bool append_unseen(const struct ncs_communicator *communicator,
 	if (communicator->live == 0 ||
 	    ncs_communicator_unseen(communicator) == 0)
 		return false;
-	ncs_communicator_label(communicator, text, size);
+	ncs_append_communicator(communicator, text, size);
 	ncs_append(text, size, ": only %zu of its %d ranks are seen here",
 		   communicator->rank_count, communicator->identity->nranks);
 	return true;
@@ -287,7 +287,7 @@ static bool append_unreported(const struct ncs_communicator *communicator,
 		if (!is_unreported(rank, k))
 			continue;
 		if (calls == 0)
-			ncs_communicator_label(communicator, text, size);
+			ncs_append_communicator(communicator, text, size);
 		ncs_append(text, size, "%s%s", separator, ncs_function_name(k));
 		separator = ", ";
 		calls += rank->now.functions[k].calls;
@@ -317,7 +317,7 @@ static bool append_blind(const struct ncs_communicator *communicator,
 		    rank->now.launches.status == NCS_STREAM_SOME)
 			return false;
 	}
-	ncs_communicator_label(communicator, text, size);
+	ncs_append_communicator(communicator, text, size);
 	ncs_append(text, size,
 		   ": only calls are known, not when their kernels"
 		   " begin and end");
@@ -334,7 +334,7 @@ static bool append_graphs(const struct ncs_communicator *communicator,
 		const struct ncs_graphs_view *graphs = &now->graphs;
 
 		if (graphs->are_replays && graphs->lost > 0) {
-			ncs_communicator_label(communicator, text, size);
+			ncs_append_communicator(communicator, text, size);
 			ncs_append(text, size,
 				   ": %" PRIu64
 				   " reports of replays were overwritten unread:"
@@ -343,7 +343,7 @@ static bool append_graphs(const struct ncs_communicator *communicator,
 			return true;
 		}
 		if (graphs->are_replays && graphs->timed + 1 < graphs->launches) {
-			ncs_communicator_label(communicator, text, size);
+			ncs_append_communicator(communicator, text, size);
 			ncs_append(text, size,
 				   ": %" PRIu64 " of %" PRIu64
 				   " launches in replays report when they begin"
@@ -354,7 +354,7 @@ static bool append_graphs(const struct ncs_communicator *communicator,
 		}
 		if (!graphs->are_replays && now->launches.captured > 0 &&
 		    graphs->stamped == 0) {
-			ncs_communicator_label(communicator, text, size);
+			ncs_append_communicator(communicator, text, size);
 			ncs_append(text, size,
 				   ": %" PRIu64
 				   " launches captured into CUDA graphs do not"
@@ -387,7 +387,7 @@ static bool append_short_reach(const struct ncs_communicator *communicator,
 	}
 	if (!shortest)
 		return false;
-	ncs_communicator_label(communicator, text, size);
+	ncs_append_communicator(communicator, text, size);
 	ncs_append(text, size, ": only operations of the last ");
 	ncs_append_duration(text, size, ncs_age_ns(shortest, from_ns));
 	ncs_append(text, size,
@@ -407,7 +407,7 @@ static bool append_unpaired(const struct ncs_communicator *communicator,
 
 	if (count.unnumbered == 0 && count.distrusted == 0)
 		return false;
-	ncs_communicator_label(communicator, text, size);
+	ncs_append_communicator(communicator, text, size);
 	ncs_append(text, size, ": ");
 	if (count.unnumbered > 0)
 		ncs_append(text, size,
@@ -453,14 +453,14 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 	if (apart > alone)
 		why = NCS_COST_CLOCKS;
 	if (found) {
-		ncs_rank_title(late, text, size);
+		ncs_append_rank_of(late, text, size);
 		ncs_append(text, size,
 			   ": the others wait for it %.0f %% of the time; its"
 			   " cost is not known: %s",
 			   100 * found->waited_share,
 			   ncs_cost_unknown_help(found->cost.unknown));
 	} else if (alone + apart > 0) {
-		ncs_communicator_label(communicator, text, size);
+		ncs_append_communicator(communicator, text, size);
 		ncs_append(text, size,
 			   ": what lateness of %zu of %zu ranks costs is not"
 			   " known: %s",
@@ -487,7 +487,7 @@ static bool append_links(const struct ncs_model *model,
 		    count++ == 0)
 			first = &model->communicators[i];
 	if (count == 1) {
-		ncs_communicator_label(first, text, size);
+		ncs_append_communicator(first, text, size);
 		ncs_append(text, size, ": links: %s", why);
 	} else if (count > 1) {
 		ncs_append(text, size, "links of %zu communicators: %s", count,

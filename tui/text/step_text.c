@@ -29,7 +29,6 @@ void ncs_append_bounded(char *text, size_t size, double ns, double least_ns,
 void ncs_append_step(const struct ncs_model *model, char *text, size_t size)
 {
 	struct ncs_job_step step;
-	char name[300];
 
 	if (!ncs_busiest_step(model, &step)) {
 		ncs_append(text, size,
@@ -63,6 +62,6 @@ void ncs_append_step(const struct ncs_model *model, char *text, size_t size)
 		return;
 	ncs_append(text, size, ", ");
 	ncs_append_duration(text, size, (uint64_t)step.waiting_ns);
-	ncs_rank_title(step.latest, name, sizeof(name));
-	ncs_append(text, size, " waiting for %s", name);
+	ncs_append(text, size, " waiting for ");
+	ncs_append_rank_of(step.latest, text, size);
 }

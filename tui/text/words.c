@@ -46,14 +46,14 @@ static DEFINE_LOOKUP(const char *, kernel_status_help, NCS_KERNEL_STATUSES,
 	ncs_append(text, size, "%s", duration);
 }
 
-void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size)
+void ncs_append_rank(const struct ncs_rank *rank, char *text, size_t size)
 {
 	const struct ncs_identity *identity = &rank->now.identity;
 
 	if (identity->known & NCS_KNOWN_RANK)
-		snprintf(text, size, "rank %d", identity->rank);
+		ncs_append(text, size, "rank %d", identity->rank);
 	else
-		snprintf(text, size, "pid %u", ncs_rank_pid(rank));
+		ncs_append(text, size, "pid %u", ncs_rank_pid(rank));
 }
 
 void ncs_append_of(const struct ncs_identity *identity,
@@ -72,34 +72,34 @@ void ncs_append_of(const struct ncs_identity *identity,
 		ncs_append(text, size, " of %s", comm);
 }
 
-void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size)
+void ncs_append_rank_of(const struct ncs_rank *rank, char *text, size_t size)
 {
-	ncs_rank_label(rank, text, size);
+	ncs_append_rank(rank, text, size);
 	ncs_append_of(&rank->now.identity, rank->communicator, text, size);
 }
 
-void ncs_communicator_label(const struct ncs_communicator *communicator,
-			    char *text, size_t size)
+void ncs_append_communicator(const struct ncs_communicator *communicator,
+			     char *text, size_t size)
 {
-	char label[32];
+	char name[sizeof(communicator->identity->comm_name)];
 
+	ncs_comm_text(communicator->identity, name, sizeof(name));
 	if (communicator->is_only &&
 	    !(communicator->identity->known & NCS_KNOWN_COMM_NAME)) {
-		snprintf(text, size, "the communicator");
-		return;
+		ncs_append(text, size, "the communicator");
+	} else if (name[0]) {
+		ncs_append(text, size, "%s", name);
+	} else {
+		ncs_append(text, size, "communicator of ");
+		ncs_append_rank(communicator->ranks[0], text, size);
 	}
-	ncs_comm_text(communicator->identity, text, size);
-	if (text[0])
-		return;
-	ncs_rank_label(communicator->ranks[0], label, sizeof(label));
-	ncs_append(text, size, "communicator of %s", label);
 }
 
-void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
-		       size_t size)
+void ncs_append_channel(const struct ncs_channel_view *channel, char *text,
+			size_t size)
 {
-	snprintf(text, size, "channel %u %s %d", channel->channel,
-		 channel->send ? "send to" : "recv from", channel->peer);
+	ncs_append(text, size, "channel %u %s %d", channel->channel,
+		   channel->send ? "send to" : "recv from", channel->peer);
 }
 
 void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size)
@@ -191,12 +191,10 @@ void ncs_append_lasting(const struct ncs_rank *rank, bool since_death,
 void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
 {
 	unsigned state = wait->channel->state;
-	char label[64];
 
-	ncs_channel_label(wait->channel, label, sizeof(label));
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s, %s for ", label,
-		   ncs_channel_state_label(state));
+	ncs_append_channel(wait->channel, text, size);
+	ncs_append(text, size, ", %s for ", ncs_channel_state_label(state));
 	ncs_append_lasting(wait->rank, false, wait->duration_ns, text, size);
 	ncs_append(text, size, ": %s", ncs_channel_state_help(state));
 }
@@ -399,7 +397,6 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	const struct ncs_skew *skew = ncs_communicator_skew(communicator);
 	const struct ncs_rank *straggler =
 		ncs_communicator_straggler(communicator);
-	char label[32];
 
 	if (!skew)
 		return;
@@ -424,8 +421,8 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 			   communicator->other_clocks == 1 ? "s" : "ve");
 	if (!straggler)
 		return;
-	ncs_rank_label(straggler, label, sizeof(label));
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s:", label);
+	ncs_append_rank(straggler, text, size);
+	ncs_append(text, size, ":");
 	append_last(straggler, text, size);
 }

@@ -15,8 +15,8 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 
-/* Prints "rank 5", or "pid 1234" if the rank is not known. */
-void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size);
+/* Appends "rank 5", or "pid 1234" if the rank is not known. */
+void ncs_append_rank(const struct ncs_rank *rank, char *text, size_t size);
 
 /* Appends " of COMMUNICATOR" as a rank's identity has it; not if that is only an
  * id and the model has no other communicator. `communicator` may be NULL. */
@@ -24,17 +24,17 @@ void ncs_append_of(const struct ncs_identity *identity,
 		   const struct ncs_communicator *communicator, char *text,
 		   size_t size);
 
-/* Prints "rank 5 of world". */
-void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size);
+/* Appends "rank 5 of world". */
+void ncs_append_rank_of(const struct ncs_rank *rank, char *text, size_t size);
 
-/* Prints the name of a communicator, or "communicator of rank 5" if it has
+/* Appends the name of a communicator, or "communicator of rank 5" if it has
  * none. */
-void ncs_communicator_label(const struct ncs_communicator *communicator,
-			    char *text, size_t size);
+void ncs_append_communicator(const struct ncs_communicator *communicator,
+			     char *text, size_t size);
 
-/* Prints "channel 3 send to 6". */
-void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
-		       size_t size);
+/* Appends "channel 3 send to 6". */
+void ncs_append_channel(const struct ncs_channel_view *channel, char *text,
+			size_t size);
 
 /* Appends a duration. */
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);

@@ -74,14 +74,14 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		.channel = channel,
 		.duration_ns = ncs_wait_ns(row->rank, channel),
 	};
-	char label[64];
 
-	ncs_rank_title(row->rank, text, size);
+	ncs_append_rank_of(row->rank, text, size);
 	ncs_append_liveness(row->rank, text, size);
 	ncs_append(text, size, ":");
-	ncs_channel_label(channel, label, sizeof(label));
 	if (channel->state == NCS_CHANNEL_IDLE) {
-		ncs_append(text, size, " %s, idle: %s.", label,
+		ncs_append(text, size, " ");
+		ncs_append_channel(channel, text, size);
+		ncs_append(text, size, ", idle: %s.",
 			   ncs_channel_state_help(channel->state));
 		append_steps(row, text, size);
 		return;
@@ -100,7 +100,7 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_channel_view *channel = channel_of(row);
 	uint64_t wait_ns = ncs_wait_ns(row->rank, channel);
 
-	ncs_channel_label(channel, text, size);
+	ncs_append_channel(channel, text, size);
 	ncs_append(text, size, ": %s", ncs_channel_state_label(channel->state));
 	if (channel->state == NCS_CHANNEL_IDLE)
 		return;

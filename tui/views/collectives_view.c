@@ -121,11 +121,11 @@ static void append_unknown(const struct ncs_row *row, char *text, size_t size)
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	struct ncs_moving_view view = moving_of(row);
-	char label[160];
 
-	ncs_communicator_label(row->communicator, label, sizeof(label));
-	ncs_append(text, size,
-		   "%s of %s:", ncs_function_name((unsigned)row->index), label);
+	ncs_append(text, size, "%s of ",
+		   ncs_function_name((unsigned)row->index));
+	ncs_append_communicator(row->communicator, text, size);
+	ncs_append(text, size, ":");
 	if (view.operations == 0) {
 		append_unknown(row, text, size);
 		return;

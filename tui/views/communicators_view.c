@@ -36,10 +36,7 @@ static enum ncs_severity severity(const struct ncs_row *row)
 static void append_ranks(const struct ncs_rank *first, size_t count, char *text,
 			 size_t size)
 {
-	char label[32];
-
-	ncs_rank_label(first, label, sizeof(label));
-	ncs_append(text, size, "%s", label);
+	ncs_append_rank(first, text, size);
 	if (count > 1)
 		ncs_append(text, size, " and %zu more", count - 1);
 }
@@ -125,13 +122,12 @@ static void append_oldest(const struct ncs_communicator *communicator,
 			  char *text, size_t size)
 {
 	const struct ncs_oldest *oldest = &communicator->oldest;
-	char label[32];
 
 	if (oldest->duration_ns < NCS_LONG_WAIT_NS)
 		return;
-	ncs_rank_label(oldest->rank, label, sizeof(label));
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s:", label);
+	ncs_append_rank(oldest->rank, text, size);
+	ncs_append(text, size, ":");
 	ncs_append_oldest(oldest->rank, text, size);
 }
 
@@ -159,13 +155,12 @@ static void append_launches(const struct ncs_communicator *communicator,
 {
 	const struct ncs_rank *last =
 		ncs_communicator_last_launch(communicator);
-	char label[32];
 
 	if (!last || last->now.launches.launched == 0)
 		return;
-	ncs_rank_label(last, label, sizeof(label));
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s:", label);
+	ncs_append_rank(last, text, size);
+	ncs_append(text, size, ":");
 	ncs_append_launch_progress(last, text, size);
 	ncs_append_launch_timing(last, text, size);
 }
@@ -174,7 +169,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_communicator *communicator = row->communicator;
 
-	ncs_communicator_label(communicator, text, size);
+	ncs_append_communicator(communicator, text, size);
 	ncs_append(text, size, ":");
 	append_progress(communicator, text, size);
 	append_dead(communicator, text, size);
@@ -197,7 +192,7 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_communicator *communicator = row->communicator;
 	size_t ranks = communicator->rank_count;
 
-	ncs_communicator_label(communicator, text, size);
+	ncs_append_communicator(communicator, text, size);
 	ncs_append(text, size, ": %zu rank%s", ranks, ranks == 1 ? "" : "s");
 	append_count(communicator->dead, "dead", text, size);
 	append_count(communicator->finished, "finished", text, size);

@@ -109,11 +109,8 @@ static void append_launches(const struct ncs_rank *rank, char *text,
 
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
-	char label[192];
-
-	ncs_rank_title(row->rank, label, sizeof(label));
-	snprintf(text, size, "%s, %s", ncs_function_name((unsigned)row->index),
-		 label);
+	ncs_append(text, size, "%s, ", ncs_function_name((unsigned)row->index));
+	ncs_append_rank_of(row->rank, text, size);
 	ncs_append_liveness(row->rank, text, size);
 	ncs_append(text, size, ":");
 	append_in_flight(row, text, size);

@@ -270,11 +270,10 @@ static void append_state(const struct ncs_row *row, char *text, size_t size)
 
 static void draw_caption(const struct ncs_row *row, const struct ncs_rect *rect)
 {
-	char text[NCS_EXPLAIN_MAX] = "proxy thread of ", title[192];
+	char text[NCS_EXPLAIN_MAX] = "proxy thread of ";
 
-	ncs_rank_title(row->rank, title, sizeof(title));
-	ncs_append(text, sizeof(text), "%s, pid %u", title,
-		   ncs_rank_pid(row->rank));
+	ncs_append_rank_of(row->rank, text, sizeof(text));
+	ncs_append(text, sizeof(text), ", pid %u", ncs_rank_pid(row->rank));
 	append_state(row, text, sizeof(text));
 	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_STRONG, text);
 }
@@ -299,7 +298,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
 	struct ncs_wait oldest = ncs_oldest_wait(row->rank);
 
-	ncs_rank_title(row->rank, text, size);
+	ncs_append_rank_of(row->rank, text, size);
 	append_state(row, text, size);
 	ncs_append(text, size, ": %s", ncs_proxy_state_help(proxy->state));
 	if (oldest.channel && oldest.duration_ns >= NCS_LONG_WAIT_NS)

@@ -29,10 +29,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_range_sum *sum = sum_of(row);
 	unsigned timing = ncs_range_timing(sum);
-	char label[192];
 
-	ncs_rank_title(row->rank, label, sizeof(label));
-	snprintf(text, size, "%s: ", label);
+	ncs_append_rank_of(row->rank, text, size);
+	ncs_append(text, size, ": ");
 	/* The table shows the last component of the path only. */
 	ncs_range_append_path(&row->rank->now, sum->range->number, text, size);
 	ncs_append(text, size, ": %llu operations",

@@ -170,7 +170,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_rank *rank = row->rank;
 	bool waits = ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS;
 
-	ncs_rank_title(rank, text, size);
+	ncs_append_rank_of(rank, text, size);
 	ncs_append(text, size, ":");
 	if (rank->is_past)
 		ncs_append(text, size,

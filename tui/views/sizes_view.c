@@ -75,11 +75,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_class_view *view = class_of(row);
 	const struct ncs_class_times *times = ncs_times_of_class(view);
-	char label[192];
 
-	ncs_rank_title(row->rank, label, sizeof(label));
-	snprintf(text, size, "%s, %s", ncs_function_name(view->function),
-		 label);
+	ncs_append(text, size, "%s, ", ncs_function_name(view->function));
+	ncs_append_rank_of(row->rank, text, size);
 	append_class(view, text, size);
 	if (!times) {
 		ncs_append(text, size, ": no operation was timed.");
