@@ -601,7 +601,10 @@ TEST(archives_are_read_here_or_by_ssh)
 	expect("export csv --archive=kept --job=7 --hosts=n1");
 	assert_int_equal(options.mode, NCS_MODE_EXPORT);
 	expect_error("export csv --hosts=n1", "--export", "FILE");
-	expect_error("diagnose --archive=kept --job=7 --slurm=7", "--archive",
+	expect("diagnose --archive=kept --slurm=7");
+	assert_string_equal(options.slurm, "7");
+	expect_error("diagnose --archive=kept", "--archive", "--job=ID");
+	expect_error("diagnose --archive=kept --job=7 --kube=a=b", "--archive",
 		     "--hosts");
 	expect_error("diagnose --archive=kept --job=7 --hosts=n1 --records",
 		     "--records", "--archive");
