@@ -13,6 +13,7 @@
 #include "analysis/base/append.h"
 #include "fleet/head/relay.h"
 #include "shm/clock.h"
+#include "tui/commands/stop_signals.h"
 #include "tui/commands/stream_command.h"
 #include "tui/text/format.h"
 #include "tui/text/node_text.h"
@@ -261,7 +262,7 @@ static const char *ending(uint64_t count)
 int ncs_follow_record(struct ncs_follow *follow,
 		      const struct ncs_options *options)
 {
-	int stop = ncs_stream_stop_file();
+	int stop = ncs_stop_signals_file();
 	struct ncs_fleet_kept kept;
 	char bytes[NCS_FORMAT_MAX], text[4300] = "";
 

@@ -3,6 +3,7 @@
 #include "tui/commands/stop_signals.h"
 
 #include <errno.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
 #include "shm/clock.h"
@@ -32,6 +33,18 @@ void ncs_stop_signals_block(sigset_t *set)
 	sigprocmask(SIG_BLOCK, set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+}
+
+int ncs_stop_signals_file(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	block(&set, SIGINT);
+	block(&set, SIGTERM);
+	block(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 bool ncs_stop_signals_wait(const sigset_t *set, uint64_t until_ns)

@@ -14,6 +14,10 @@
  * file's size, becomes an error. */
 void ncs_stop_signals_block(sigset_t *set);
 
+/* Blocks SIGINT, SIGTERM and SIGHUP. Returns a file that becomes readable when one of
+ * them comes; -1 if there is none. */
+int ncs_stop_signals_file(void);
+
 /* Waits until a time of CLOCK_MONOTONIC. Returns true at once if one of the
  * signals comes or has come. */
 bool ncs_stop_signals_wait(const sigset_t *set, uint64_t until_ns);

@@ -3,30 +3,13 @@
  * messages must go to standard error. */
 #include "tui/commands/stream_command.h"
 
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "fleet/stacks/read_stacks.h"
 #include "fleet/stream/agent.h"
+#include "tui/commands/stop_signals.h"
 #include "tui/text/output.h"
-
-/* Signals that are ignored stay ignored: nohup relies on this. */
-int ncs_stream_stop_file(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action;
-	sigset_t heeded;
-
-	sigemptyset(&heeded);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (sigaction(signals[i], NULL, &action) == 0 &&
-		    action.sa_handler != SIG_IGN)
-			sigaddset(&heeded, signals[i]);
-	sigprocmask(SIG_BLOCK, &heeded, NULL);
-	return signalfd(-1, &heeded, SFD_CLOEXEC);
-}
 
 struct ncs_agent_settings
 ncs_stream_settings(const struct ncs_options *options)
@@ -40,13 +23,14 @@ ncs_stream_settings(const struct ncs_options *options)
 		.has_lines = options->stream_form != NCS_STREAM_FORM_RAW,
 		.is_packed = options->stream_form == NCS_STREAM_FORM_PACKED,
 		.with_records = options->with_records,
-		.read_stacks = ncs_options_is_given(options, NCS_OPTION_STACKS) ?
-				       ncs_stacks_read_lines :
-				       NULL,
+		.read_stacks =
+			ncs_options_is_given(options, NCS_OPTION_STACKS) ?
+				ncs_stacks_read_lines :
+				NULL,
 		.pack_level = options->recording.pack_level,
 		.output = STDOUT_FILENO,
 		.input = STDIN_FILENO,
-		.stop = ncs_stream_stop_file(),
+		.stop = ncs_stop_signals_file(),
 	};
 }
 
