@@ -254,19 +254,26 @@ static void print_position(FILE *file, const struct ncs_replay *replay)
 		replay->error_ns != UINT64_MAX ? error : "-");
 }
 
+void ncs_dump_time(char *text, size_t size, uint64_t realtime_ns)
+{
+	time_t seconds = (time_t)(realtime_ns / UINT64_C(1000000000));
+	struct tm local;
+
+	text[0] = '\0';
+	if (localtime_r(&seconds, &local))
+		strftime(text, size, "%Y-%m-%dT%H:%M:%S%z", &local);
+}
+
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii)
 {
-	time_t seconds = (time_t)(stamp->realtime_ns / UINT64_C(1000000000));
-	char host[NCS_FORMAT_MAX], time[64] = "", jobs[64] = "";
+	char host[NCS_FORMAT_MAX], time[64], jobs[64] = "";
 	struct ncs_node_counts node_counts;
 	struct ncs_job_counts counts;
 	char nodes[64] = "";
-	struct tm local;
 
 	ncs_utf8_clean(host, sizeof(host), stamp->host, ascii);
-	if (localtime_r(&seconds, &local))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
+	ncs_dump_time(time, sizeof(time), stamp->realtime_ns);
 	ncs_jobs_count(model, &counts);
 	ncs_append_jobs(&counts, jobs, sizeof(jobs));
 	ncs_count_nodes(model, &node_counts);

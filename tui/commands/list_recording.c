@@ -4,11 +4,11 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/abi_header.h"
+#include "tui/commands/dump_command.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
@@ -27,30 +27,19 @@ static void print_clean(const struct recording_listing *listing,
 	fprintf(listing->file, "%s%s", before, clean);
 }
 
-static void print_wall(const struct recording_listing *listing,
-		       uint64_t time_ns)
-{
-	time_t seconds =
-		(time_t)(ncs_replay_realtime_ns(listing->replay, time_ns) /
-			 UINT64_C(1000000000));
-	struct tm local;
-	char text[64];
-
-	if (localtime_r(&seconds, &local) &&
-	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S%z", &local) > 0)
-		fprintf(listing->file, ", begun %s", text);
-}
-
 static void print_file(const struct recording_listing *listing, size_t index)
 {
 	struct ncs_recorded_file_facts facts;
+	char begun[64];
 
 	ncs_recording_file(listing->replay->recording, index, &facts);
 	print_clean(listing, "", facts.path);
 	print_clean(listing, ": host ",
 		    ncs_recording_host(listing->replay->recording, facts.host)
 			    ->name);
-	print_wall(listing, facts.begun_ns);
+	ncs_dump_time(begun, sizeof(begun),
+		      ncs_replay_realtime_ns(listing->replay, facts.begun_ns));
+	fprintf(listing->file, "%s%s", begun[0] ? ", begun " : "", begun);
 	if (facts.run != 0)
 		fprintf(listing->file, ", run %016" PRIx64, facts.run);
 	fprintf(listing->file,

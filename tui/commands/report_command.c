@@ -19,7 +19,8 @@
 
 /* --- Embedded documents --------------------------------------------------- */
 
-/* Prints a document so that no text in it ends the element around it. */
+/* Prints the dump or the diagnosis so that no text in it ends the element around
+ * it. */
 static int embed(FILE *file, const struct ncs_report *report, bool is_dump)
 {
 	char *text = NULL;
@@ -61,20 +62,34 @@ static int print_compared(FILE *file, const struct ncs_report *report)
 
 /* --- The template --------------------------------------------------------- */
 
+#define PART(name) \
+	{ \
+#name, ncs_report_##name, NCS_VIEW_COUNT \
+	}
 static const struct place {
 	const char *name;
-	ncs_report_part *print;
+	ncs_report_part *print; /* NULL: the table of the view */
+	enum ncs_view view;
 } places[] = {
-	{ "title", ncs_report_title },	     { "verdict", ncs_report_verdict },
-	{ "episodes", ncs_report_episodes }, { "ranks", ncs_report_ranks },
-	{ "lanes", ncs_report_lanes },	     { "functions", ncs_report_functions },
-	{ "sizes", ncs_report_sizes },	     { "waits", ncs_report_waits },
-	{ "links", ncs_report_links },	     { "unseen", ncs_report_unseen },
-	{ "made", ncs_report_made },	     { "dump", embed_dump },
-	{ "gain", ncs_report_gain },	     { "steps", ncs_report_steps },
-	{ "diagnosis", embed_diagnosis },    { "stacks", ncs_report_stacks },
-	{ "compared", print_compared },
+	PART(title),
+	PART(verdict),
+	PART(gain),
+	PART(episodes),
+	PART(steps),
+	{ "ranks", NULL, NCS_VIEW_RANK },
+	PART(lanes),
+	{ "functions", NULL, NCS_VIEW_COLLECTIVE },
+	{ "sizes", NULL, NCS_VIEW_CLASS },
+	PART(waits),
+	PART(links),
+	PART(stacks),
+	PART(unseen),
+	PART(made),
+	{ "compared", print_compared, NCS_VIEW_COUNT },
+	{ "dump", embed_dump, NCS_VIEW_COUNT },
+	{ "diagnosis", embed_diagnosis, NCS_VIEW_COUNT },
 };
+#undef PART
 
 /* Returns the place whose name is between this '@' and the next one; NULL if it
  * is none. */
@@ -101,7 +116,9 @@ static int print_report(FILE *file, const struct ncs_report *report)
 			fputc(*at++, file);
 			continue;
 		}
-		error = place->print(file, report);
+		error = place->print ?
+				place->print(file, report) :
+				ncs_report_view(file, report, place->view);
 		at += strlen(place->name) + 2;
 	}
 	return error;

@@ -52,10 +52,12 @@ extern const char ncs_report_template[];
 
 ncs_report_part ncs_report_title, ncs_report_verdict, ncs_report_episodes;
 ncs_report_part ncs_report_stacks;
-ncs_report_part ncs_report_ranks, ncs_report_functions, ncs_report_sizes;
 ncs_report_part ncs_report_lanes, ncs_report_waits, ncs_report_links;
 ncs_report_part ncs_report_unseen, ncs_report_made, ncs_report_steps;
 ncs_report_part ncs_report_gain;
+/* Prints a part that is the table of a view. */
+int ncs_report_view(FILE *file, const struct ncs_report *report,
+		    enum ncs_view view);
 
 /* Makes the report on the recordings of the input, and on what differs from another one,
  * which a part prints, unless that is NULL. Returns the program's exit status. */

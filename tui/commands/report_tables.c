@@ -2,7 +2,6 @@
 /* The parts of a report that are sentences and tables; see report_parts.h. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/peaks.h"
@@ -305,8 +304,8 @@ static void print_rows(FILE *file, const struct ncs_row *rows, size_t count)
 	say_left_out(file, count);
 }
 
-static int print_view(FILE *file, const struct ncs_report *report,
-		      enum ncs_view view)
+int ncs_report_view(FILE *file, const struct ncs_report *report,
+		    enum ncs_view view)
 {
 	struct ncs_row *rows = NULL;
 	size_t capacity = 0;
@@ -321,21 +320,6 @@ static int print_view(FILE *file, const struct ncs_report *report,
 		fputs("<p>There are none.</p>\n", file);
 	free(rows);
 	return count < 0 ? count : 0;
-}
-
-int ncs_report_ranks(FILE *file, const struct ncs_report *report)
-{
-	return print_view(file, report, NCS_VIEW_RANK);
-}
-
-int ncs_report_functions(FILE *file, const struct ncs_report *report)
-{
-	return print_view(file, report, NCS_VIEW_COLLECTIVE);
-}
-
-int ncs_report_sizes(FILE *file, const struct ncs_report *report)
-{
-	return print_view(file, report, NCS_VIEW_CLASS);
 }
 
 /* --- Links ---------------------------------------------------------------- */
@@ -434,18 +418,15 @@ int ncs_report_made(FILE *file, const struct ncs_report *report)
 	const struct ncs_replay *replay = report->replay;
 	const struct ncs_options *options = report->options;
 	const struct ncs_rank *rank = report->model->ranks[0];
-	uint64_t begun_ns = ncs_replay_realtime_ns(replay, replay->all.from_ns);
-	time_t begun = (time_t)(begun_ns / UINT64_C(1000000000));
-	char text[64] = "-";
-	struct tm local;
+	char text[64];
 
-	if (localtime_r(&begun, &local))
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S%z", &local);
+	ncs_dump_time(text, sizeof(text),
+		      ncs_replay_realtime_ns(replay, replay->all.from_ns));
 	ncs_html_print(file,
 		       "<ul>\n<li>by ncclstat " NCS_VERSION_TEXT ", from a"
 		       " recording that began at $s and took $t</li>\n"
 		       "<li><code>ncclstat$s --report=$s",
-		       text, report, replay->all.until_ns,
+		       text[0] ? text : "-", report, replay->all.until_ns,
 		       report->compared ? " --compare" : "",
 		       options->report_path);
 	if (options->given & NCS_OPTION_BIT(NCS_OPTION_DURATION))

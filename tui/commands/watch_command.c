@@ -47,11 +47,8 @@ static bool tell(struct verdict_watch *watch)
 	const struct ncs_diagnosis *diagnosis = &watch->jobs.diagnosis;
 	const struct ncs_model *model = &watch->jobs.model;
 	enum ncs_verdict_severity severity = ncs_job_severity(diagnosis, model);
-	time_t seconds = (time_t)(watch->stamp.realtime_ns /
-				  UINT64_C(1000000000));
-	char text[NCS_SENTENCE_MAX], clean[NCS_SENTENCE_MAX], time[64] = "";
+	char text[NCS_SENTENCE_MAX], clean[NCS_SENTENCE_MAX], time[64];
 	struct ncs_finding_key worst;
-	struct tm local;
 
 	memset(&worst, 0, sizeof(worst));
 	if (diagnosis->count > 0)
@@ -62,8 +59,7 @@ static bool tell(struct verdict_watch *watch)
 	watch->is_told = true;
 	watch->severity = severity;
 	watch->worst = worst;
-	if (localtime_r(&seconds, &local))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
+	ncs_dump_time(time, sizeof(time), watch->stamp.realtime_ns);
 	ncs_verdict_line(diagnosis, model, text, sizeof(text));
 	ncs_utf8_clean(clean, sizeof(clean), text, watch->options->ascii);
 	return printf("%s %s\n", time, clean) > 0 && fflush(stdout) == 0;
