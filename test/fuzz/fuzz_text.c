@@ -10,7 +10,7 @@
 #include "analysis/base/aliases.h"
 #include "test/fuzz/libfuzzer.h"
 #include "tui/commands/config_file.h"
-#include "tui/commands/options.h"
+#include "tui/commands/option_rows.h"
 
 /* Returns the contents of a file after it was read and written. To be freed. */
 static char *written(const char *text, size_t length, size_t *written_length)
@@ -63,8 +63,7 @@ static void run_options(const char *value)
 		char program[] = "ncclstat", error[256], *argument;
 		char *argv[] = { program, NULL, NULL };
 
-		if (asprintf(&argument, "--%s=%s",
-			     ncs_options_name((enum ncs_option)option),
+		if (asprintf(&argument, "--%s=%s", ncs_option_rows[option].name,
 			     value) < 0)
 			abort();
 		argv[1] = argument;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
+#include "tui/commands/option_rows.h"
 
 #define FILE_NAME "ncclstat/ncclstatrc"
 /* Largest size of a configuration file, in bytes. */
@@ -143,7 +144,7 @@ static bool take_line(struct config_line *line, struct ncs_options *options,
 		ncs_options_suggest(line->name, false, error, size);
 		return false;
 	}
-	if (!ncs_options_is_kept((enum ncs_option)option)) {
+	if (ncs_option_rows[option].place == NCS_PLACE_ONCE) {
 		snprintf(error, size,
 			 "--%s expects to be on the command line, not here",
 			 line->name);
@@ -262,7 +263,7 @@ static void write_setting(FILE *file, const struct ncs_options *options,
 	char value[NCS_OPTION_VALUE_MAX];
 
 	ncs_options_value(options, option, value, sizeof(value));
-	fprintf(file, "%s = %s\n", ncs_options_name(option), value);
+	fprintf(file, "%s = %s\n", ncs_option_rows[option].name, value);
 }
 
 static bool is_default(const struct ncs_options *options,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of options as an array, and the shape of its rows. For the files
- * that read, check and print options; all other files use options.h. Must not
- * know what an option does.
- */
+/* The table of options as an array, and the shape of its rows. Must not know what an
+ * option does. */
 #ifndef NCS_TUI_COMMANDS_OPTION_ROWS_H
 #define NCS_TUI_COMMANDS_OPTION_ROWS_H
 

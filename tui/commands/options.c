@@ -39,26 +39,6 @@ void ncs_options_suggest(const char *word, bool modes_only, char *text,
 	ncs_nearest_append(&nearest, "--", text, size);
 }
 
-const char *ncs_options_name(enum ncs_option option)
-{
-	return ncs_option_rows[option].name;
-}
-
-const char *ncs_options_argument(enum ncs_option option)
-{
-	return ncs_option_rows[option].argument;
-}
-
-const char *ncs_options_help_of(enum ncs_option option)
-{
-	return ncs_option_rows[option].help;
-}
-
-bool ncs_options_is_kept(enum ncs_option option)
-{
-	return ncs_option_rows[option].place != NCS_PLACE_ONCE;
-}
-
 bool ncs_options_is_live(enum ncs_option option)
 {
 	return ncs_option_rows[option].place == NCS_PLACE_LIVE;
@@ -147,7 +127,7 @@ bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 {
 	const struct ncs_option_row *row = &ncs_option_rows[option];
 
-	if (!strchr(row->argument, '|') || !ncs_options_is_kept(option))
+	if (!strchr(row->argument, '|') || row->place == NCS_PLACE_ONCE)
 		return false;
 	ncs_choice_step(options, row, forward);
 	return true;

@@ -241,14 +241,7 @@ int ncs_options_find(const char *name);
 void ncs_options_suggest(const char *word, bool modes_only, char *text,
 			 size_t size);
 
-/* Return an option's long name, its argument's name or words, and its help. */
-const char *ncs_options_name(enum ncs_option option);
-const char *ncs_options_argument(enum ncs_option option);
-const char *ncs_options_help_of(enum ncs_option option);
-
-/* Whether an option may be in the configuration file; whether the live view
- * changes and saves it. */
-bool ncs_options_is_kept(enum ncs_option option);
+/* Whether the live view changes an option and saves it in the configuration file. */
 bool ncs_options_is_live(enum ncs_option option);
 
 /* Sets an option that may be in the configuration file. On an error returns

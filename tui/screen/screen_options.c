@@ -2,6 +2,7 @@
 /* Options of the live view; see screen_options.h. Must not draw. */
 #include "tui/screen/screen_options.h"
 
+#include "tui/commands/option_rows.h"
 #include "tui/screen/screen_navigation.h"
 #include "tui/table/table.h"
 #include "tui/term/term.h"
@@ -79,7 +80,7 @@ static void say_option(struct ncs_screen *screen, enum ncs_option option,
 		 !ncs_term_has_mouse())
 		why = "; but the terminal has none";
 	ncs_options_value(&screen->options, option, value, sizeof(value));
-	ncs_screen_say(screen, now_ns, "%s: %s%s", ncs_options_name(option),
+	ncs_screen_say(screen, now_ns, "%s: %s%s", ncs_option_rows[option].name,
 		       value, why);
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "tui/commands/option_rows.h"
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_prompt.h"
 #include "tui/screen/screen_replay.h"
@@ -115,9 +116,9 @@ static void print_line(const struct ncs_screen *screen,
 		print_column(screen, entry->column, line);
 		return;
 	}
-	line->name = ncs_options_name(entry->option);
+	line->name = ncs_option_rows[entry->option].name;
 	snprintf(line->choices, sizeof(line->choices), "%s",
-		 ncs_options_argument(entry->option));
+		 ncs_option_rows[entry->option].argument);
 	if (entry->option == NCS_OPTION_SET)
 		print_settings(screen, line->value, sizeof(line->value));
 	else
@@ -151,7 +152,7 @@ static const char *help_of(const struct ncs_screen *screen)
 		ncs_setup_entry(screen->view, screen->setup_selected);
 
 	return entry.column ? entry.column->help :
-			      ncs_options_help_of(entry.option);
+			      ncs_option_rows[entry.option].help;
 }
 
 void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
