@@ -14,8 +14,8 @@
 #include "shm/labels.h"
 #include "shm/read/job.h"
 #include "shm/read/paths.h"
-#include "tui/commands/list_json.h"
-#include "tui/commands/list_recording.h"
+#include "tui/commands/json_values.h"
+#include "tui/commands/list_parts.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
@@ -84,19 +84,17 @@ static void print_line(FILE *file, const struct list_line *line)
 		line->why);
 }
 
-static void count_sample(const struct ncs_sample *sample, size_t *unreadable,
-			 uint64_t *unpublished)
-{
-	*unreadable += sample->attach != NCS_ATTACHED &&
-		       sample->attach != NCS_ATTACH_NOT_READY;
-	if (sample->attach == NCS_ATTACHED)
-		*unpublished += sample->snapshot->losses[NCS_LOSS_UNPUBLISHED];
-}
+/* Segments, of these the ones that cannot be read, and communicators that have
+ * none. */
+struct list_counts {
+	size_t all, unreadable;
+	uint64_t unpublished;
+};
 
-/* Prints all segments and counts them, those that cannot be read, and the
- * communicators that have none. */
-static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
-			size_t *unreadable, uint64_t *unpublished)
+/* Prints all segments, or adds them to a list unless that is NULL, and counts
+ * them. */
+static struct list_counts list_all(FILE *file, json_t *list,
+				   struct ncs_source *source, bool ascii)
 {
 	static const struct list_line titles = {
 		.pid = "PID",
@@ -106,45 +104,36 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
 		.job = "JOB",
 		.path = "PATH",
 	};
+	struct list_counts counts = { 0 };
 	struct ncs_sample sample;
 	struct list_line line;
-	size_t count = 0;
 
 	while (source->next(source, &sample)) {
-		if (count++ == 0)
+		bool is_readable = sample.attach == NCS_ATTACHED;
+
+		counts.unreadable += !is_readable &&
+				     sample.attach != NCS_ATTACH_NOT_READY;
+		if (is_readable)
+			counts.unpublished +=
+				sample.snapshot->losses[NCS_LOSS_UNPUBLISHED];
+		if (counts.all++ == 0 && !list)
 			print_line(file, &titles);
-		count_sample(&sample, unreadable, unpublished);
+		if (list) {
+			ncs_list_json_add(list, &sample);
+			continue;
+		}
 		describe(&line, &sample, ascii);
 		print_line(file, &line);
 	}
-	return count;
+	return counts;
 }
 
-/* Does the same as JSON. Segments of nodes have no directory here. */
-static size_t print_json(FILE *file, struct ncs_source *source,
-			 const char *directory, size_t *unreadable,
-			 uint64_t *unpublished)
-{
-	json_t *list = ncs_list_json_begin(source->nodes ? NULL : directory);
-	struct ncs_sample sample;
-	size_t count = 0;
-
-	for (; source->next(source, &sample); count++) {
-		count_sample(&sample, unreadable, unpublished);
-		ncs_list_json_add(list, &sample);
-	}
-	ncs_list_json_print(file, list);
-	return count;
-}
-
-static int list_segments(const struct ncs_options *options,
+static int list_segments(FILE *file, const struct ncs_options *options,
 			 struct ncs_source *source)
 {
 	const char *directory = ncs_directory(options->directory);
-	struct ncs_output output;
-	int status = NCS_EXIT_OK;
-	size_t count, unreadable = 0;
-	uint64_t unpublished = 0;
+	struct list_counts counts;
+	json_t *list = NULL;
 	char why[256];
 
 	if (source->begin(source, ncs_clock_monotonic_ns(), why, sizeof(why)) !=
@@ -152,35 +141,46 @@ static int list_segments(const struct ncs_options *options,
 		ncs_complain("%s", why);
 		return NCS_EXIT_NOTHING;
 	}
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
+	/* Segments of nodes have no directory here. */
 	if (options->format == NCS_DUMP_JSON)
-		count = print_json(output.file, source, directory, &unreadable,
-				   &unpublished);
-	else
-		count = print_all(output.file, source, options->ascii,
-				  &unreadable, &unpublished);
-	ncs_complain_of_unpublished(unpublished);
-	if (count == 0 && options->choice.job && source->nodes)
+		list = ncs_list_json_begin(NULL,
+					   source->nodes ? NULL : directory);
+	counts = list_all(file, list, source, options->ascii);
+	if (list)
+		ncs_json_print(file, list, JSON_COMPACT);
+	ncs_complain_of_unpublished(counts.unpublished);
+	if (counts.all == 0 && options->choice.job && source->nodes)
 		ncs_complain("there is no segment of job '%s' on any node",
 			     options->choice.job);
-	else if (count == 0 && options->choice.job)
+	else if (counts.all == 0 && options->choice.job)
 		ncs_complain("there is no segment of job '%s' in %s",
 			     options->choice.job, directory);
-	else if (count == 0 && !source->nodes)
+	else if (counts.all == 0 && !source->nodes)
 		ncs_complain("there is no segment in %s%s", directory,
 			     ncs_directory_clause(directory));
-	if (unreadable == count)
-		status = ncs_sight_status(0, count);
-	ncs_output_release(&output, &status);
-	return status;
+	return counts.unreadable == counts.all ?
+		       ncs_sight_status(0, counts.all) :
+		       NCS_EXIT_OK;
 }
 
 int ncs_list_run(const struct ncs_command_input *input)
 {
-	if (!input->replay)
-		return list_segments(input->options, input->source);
-	return input->options->format == NCS_DUMP_JSON ?
-		       ncs_list_json_recording_run(input->replay) :
-		       ncs_list_recording_run(input->options, input->replay);
+	struct ncs_replay *replay = input->replay;
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	if (replay)
+		ncs_recording_check(replay->recording);
+	if (!replay)
+		status = list_segments(output.file, input->options,
+				       input->source);
+	else if (input->options->format == NCS_DUMP_JSON)
+		ncs_list_recording_json(output.file, replay);
+	else
+		ncs_list_recording_text(output.file, replay,
+					input->options->ascii);
+	ncs_output_release(&output, &status);
+	return status;
 }

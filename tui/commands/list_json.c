@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists as JSON; see list_json.h. Must not print anything else. */
-#include "tui/commands/list_json.h"
+/* Lists as JSON; see list_parts.h. Must not print anything else. */
+#include "tui/commands/list_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,12 +10,11 @@
 #include "shm/labels.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/json_values.h"
-#include "tui/commands/list_recording.h"
-#include "tui/text/output.h"
 
 /* Begins the document. What has no members in it is empty, so that programs
  * need not know of what the list is. */
-static json_t *begin(const struct ncs_replay *replay, const char *directory)
+json_t *ncs_list_json_begin(const struct ncs_replay *replay,
+			    const char *directory)
 {
 	struct ncs_stamp stamp = ncs_dump_stamp(replay);
 
@@ -24,11 +23,6 @@ static json_t *begin(const struct ncs_replay *replay, const char *directory)
 			    { "segments", json_array() },
 			    { "files", json_array() },
 			    { "ranks", json_array() });
-}
-
-json_t *ncs_list_json_begin(const char *directory)
-{
-	return begin(NULL, directory);
 }
 
 static json_t *number_of(const struct ncs_identity *identity)
@@ -71,11 +65,6 @@ void ncs_list_json_add(json_t *list, const struct ncs_sample *sample)
 					      sample->snapshot->liveness)) },
 			{ "job",
 			  ncs_json_job(is_readable ? sample->labels : NULL) }));
-}
-
-void ncs_list_json_print(FILE *file, json_t *list)
-{
-	ncs_json_print(file, list, JSON_COMPACT);
 }
 
 /* --- Recordings ----------------------------------------------------------- */
@@ -130,25 +119,16 @@ static json_t *rank_of(struct ncs_replay *replay, size_t index)
 			       { "records_lost", NCS_JSON(rank->lost) });
 }
 
-int ncs_list_json_recording_run(struct ncs_replay *replay)
+void ncs_list_recording_json(FILE *file, struct ncs_replay *replay)
 {
-	struct ncs_output output;
-	int status = NCS_EXIT_OK;
-	json_t *list;
-	size_t files;
+	json_t *list = ncs_list_json_begin(replay, NULL);
+	size_t files = ncs_recording_facts(replay->recording)->files;
 
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	ncs_recording_check(replay->recording);
-	files = ncs_recording_facts(replay->recording)->files;
-	list = begin(replay, NULL);
 	for (size_t i = 0; i < files; i++)
 		json_array_append_new(json_object_get(list, "files"),
 				      file_of(replay, i));
 	for (size_t i = 0; i < ncs_recording_rank_count(replay->recording); i++)
 		json_array_append_new(json_object_get(list, "ranks"),
 				      rank_of(replay, i));
-	ncs_list_json_print(output.file, list);
-	ncs_output_release(&output, &status);
-	return status;
+	ncs_json_print(file, list, JSON_COMPACT);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --list of recordings; see list_recording.h. Must not read segments. */
-#include "tui/commands/list_recording.h"
+/* --list of recordings; see list_parts.h. Must not read segments. */
+#include "tui/commands/list_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "ncclstat/abi_header.h"
 #include "tui/commands/dump_command.h"
 #include "tui/text/format.h"
-#include "tui/text/output.h"
 
 struct recording_listing {
 	FILE *file;
@@ -189,46 +188,27 @@ static void print_rank(const struct recording_listing *listing, size_t index)
 	fputc('\n', listing->file);
 }
 
-static void print_all(const struct recording_listing *listing)
+void ncs_list_recording_text(FILE *file, struct ncs_replay *replay, bool ascii)
 {
-	struct ncs_recording *recording = listing->replay->recording;
+	const struct recording_listing all = { file, replay, ascii };
+	struct ncs_recording *recording = replay->recording;
 	size_t hosts = ncs_recording_host_count(recording);
 	size_t ranks = ncs_recording_rank_count(recording);
 	char length[32];
 
 	for (size_t i = 0; i < ncs_recording_facts(recording)->files; i++)
-		print_file(listing, i);
+		print_file(&all, i);
 	for (size_t i = 1; i < hosts; i++)
-		print_host(listing, i);
-	print_alignment(listing);
-	ncs_instant_print(listing->replay->all.until_ns -
-				  listing->replay->all.from_ns,
-			  length, sizeof(length));
-	fprintf(listing->file, "%s long, %zu rank%s\n", length, ranks,
+		print_host(&all, i);
+	print_alignment(&all);
+	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
+			  sizeof(length));
+	fprintf(file, "%s long, %zu rank%s\n", length, ranks,
 		ranks == 1 ? "" : "s");
 	if (ranks > 0)
-		fprintf(listing->file,
-			"\n%7s  %4s  %-16s  %12s  %12s  %10s  %8s  %s\n", "PID",
-			"RANK", "COMM", "FROM", "UNTIL", "RECORDS", "LOST",
-			"PATH");
+		fprintf(file, "\n%7s  %4s  %-16s  %12s  %12s  %10s  %8s  %s\n",
+			"PID", "RANK", "COMM", "FROM", "UNTIL", "RECORDS",
+			"LOST", "PATH");
 	for (size_t i = 0; i < ranks; i++)
-		print_rank(listing, i);
-}
-
-int ncs_list_recording_run(const struct ncs_options *options,
-			   struct ncs_replay *replay)
-{
-	struct ncs_output output;
-	int status = NCS_EXIT_OK;
-
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	ncs_recording_check(replay->recording);
-	print_all(&(struct recording_listing){
-		.file = output.file,
-		.replay = replay,
-		.ascii = options->ascii,
-	});
-	ncs_output_release(&output, &status);
-	return status;
+		print_rank(&all, i);
 }
