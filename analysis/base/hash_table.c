@@ -101,6 +101,26 @@ struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link)
 	return with_hash(link->next, link->hash);
 }
 
+void ncs_hash_table_sweep(struct ncs_hash_table *table,
+			  bool (*keeps)(struct ncs_hash_link *link,
+					uint64_t argument),
+			  uint64_t argument)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		struct ncs_hash_link **place = &table->rows[i], *link;
+
+		while ((link = *place)) {
+			if (keeps && keeps(link, argument)) {
+				place = &link->next;
+				continue;
+			}
+			*place = link->next;
+			table->count--;
+			free(link);
+		}
+	}
+}
+
 void ncs_hash_table_release(struct ncs_hash_table *table)
 {
 	free(table->rows);

@@ -17,6 +17,7 @@
 #ifndef NCS_ANALYSIS_BASE_HASH_TABLE_H
 #define NCS_ANALYSIS_BASE_HASH_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,13 @@ struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
 
 /* Returns the next item with the same hash, or NULL if there is none. */
 struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link);
+
+/* Removes and frees all items, or those for which `keeps` returns false. Each was
+ * allocated by malloc(3), and its link is its first member. */
+void ncs_hash_table_sweep(struct ncs_hash_table *table,
+			  bool (*keeps)(struct ncs_hash_link *link,
+					uint64_t argument),
+			  uint64_t argument);
 
 /* Frees the rows. The items stay the caller's; the table is then empty. */
 void ncs_hash_table_release(struct ncs_hash_table *table);

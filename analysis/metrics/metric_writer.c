@@ -149,16 +149,24 @@ static bool is_scaled(const struct ncs_metric_writer *w)
 
 /* --- Series ------------------------------------------------------------- */
 
-static size_t series_of(const struct ncs_metric_writer *w)
+/* Returns the number of values of a counter: a sum and a number; a sum and those of the
+ * buckets, of which the last one has no edge. */
+static size_t values_of(const struct ncs_metric_writer *w)
 {
 	switch (row_of(w)->type) {
 	case NCS_METRIC_TYPE_SUMMARY:
 		return 2;
 	case NCS_METRIC_TYPE_HISTOGRAM:
-		return NCS_METRIC_EDGES + 3; /* and +Inf, the sum, the count */
+		return 1 + NCS_METRIC_EDGES + 1;
 	default:
 		return 1;
 	}
+}
+
+/* Returns the number of series of a set of labels: a histogram has its count, too. */
+static size_t series_of(const struct ncs_metric_writer *w)
+{
+	return values_of(w) + (row_of(w)->type == NCS_METRIC_TYPE_HISTOGRAM);
 }
 
 /* Whether the series of another set of labels still have room. */
@@ -201,10 +209,8 @@ static struct ncs_counter *touch(struct ncs_metric_writer *w,
 				 const char *labels)
 {
 	struct ncs_counter *counter =
-		ncs_counter_find(w->store, w->metric, labels);
+		ncs_counter_of(w->store, w->metric, labels);
 
-	if (!counter)
-		counter = ncs_counter_add(w->store, w->metric, labels);
 	if (!counter || ncs_array_reserve(&w->touched, &w->touched_capacity,
 					  w->touched_count + 1,
 					  sizeof(struct ncs_counter *)) != 0) {
@@ -221,18 +227,6 @@ static struct ncs_counter *touch(struct ncs_metric_writer *w,
 	}
 	w->touched[w->touched_count++] = counter;
 	return counter;
-}
-
-static size_t values_of(const struct ncs_metric_writer *w)
-{
-	switch (row_of(w)->type) {
-	case NCS_METRIC_TYPE_SUMMARY:
-		return 2;
-	case NCS_METRIC_TYPE_HISTOGRAM:
-		return 1 + NCS_METRIC_EDGES + 1;
-	default:
-		return 1;
-	}
 }
 
 void ncs_metric_count(struct ncs_metric_writer *w, const char *const *labels,

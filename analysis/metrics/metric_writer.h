@@ -109,24 +109,17 @@ struct ncs_counter {
 /* All zeros is an empty store. */
 struct ncs_counter_store {
 	struct ncs_hash_table counters;
-	struct ncs_hash_table parts;
-	struct ncs_counter **all; /* in the order in which they came */
-	size_t all_count, all_capacity;
-	struct ncs_counter_part **all_parts;
-	size_t part_count, part_capacity;
+	struct ncs_hash_table parts; /* what each segment contributes */
 	uint64_t pass;
 };
 
 /* Begins a pass over all segments. */
 void ncs_counters_begin(struct ncs_counter_store *store);
 
-/* Returns the counter with these labels; NULL if there is none. */
-struct ncs_counter *ncs_counter_find(const struct ncs_counter_store *store,
-				     unsigned metric, const char *labels);
-
-/* Adds a counter of zeros. Returns NULL if there is no memory. */
-struct ncs_counter *ncs_counter_add(struct ncs_counter_store *store,
-				    unsigned metric, const char *labels);
+/* Returns the counter with these labels, adding one of zeros if it is new; NULL if
+ * there is no memory. */
+struct ncs_counter *ncs_counter_of(struct ncs_counter_store *store,
+				   unsigned metric, const char *labels);
 
 /* Adds `count` values of a segment to a counter of this pass: what they are more
  * than the greatest that the segment showed before. `serial` names the segment.

@@ -46,7 +46,6 @@ struct repeated_number {
 /* The transfers of one channel, direction and peer. */
 struct counted_connection {
 	struct ncs_hash_link link; /* by key */
-	struct counted_connection *next;
 	uint64_t count;
 	struct {
 		uint32_t operation; /* 0: none */
@@ -59,8 +58,7 @@ struct ncs_rank_operations {
 	struct waiting_children *oldest, *newest;
 	struct waiting_children *spare; /* unused ones, linked by `older` */
 	size_t children, children_max;  /* number of records that wait */
-	struct ncs_hash_table connections_by_key;
-	struct counted_connection *connections; /* list of all */
+	struct ncs_hash_table connections;
 	bool has_lost;
 	bool has_begun_late; /* a lane's first record is not its first one */
 	uint64_t lanes;      /* bit of each lane that has begun */
@@ -200,14 +198,9 @@ void ncs_rank_operations_free(struct ncs_rank_operations *operations)
 		free(spare->records);
 		free(spare);
 	}
-	while (operations->connections) {
-		struct counted_connection *connection = operations->connections;
-
-		operations->connections = connection->next;
-		free(connection);
-	}
+	ncs_hash_table_sweep(&operations->connections, NULL, 0);
 	ncs_hash_table_release(&operations->waiting);
-	ncs_hash_table_release(&operations->connections_by_key);
+	ncs_hash_table_release(&operations->connections);
 	free(operations);
 }
 
@@ -235,7 +228,7 @@ static struct counted_connection *
 find_connection(const struct ncs_rank_operations *operations, uint64_t hash)
 {
 	struct ncs_hash_link *link =
-		ncs_hash_table_first(&operations->connections_by_key, hash);
+		ncs_hash_table_first(&operations->connections, hash);
 
 	return link ? NCS_HASH_ITEM(link, struct counted_connection, link) :
 		      NULL;
@@ -270,13 +263,11 @@ static int count_transfer(struct ncs_rank_operations *operations,
 		connection = calloc(1, sizeof(*connection));
 		if (!connection)
 			return -ENOMEM;
-		if (ncs_hash_table_insert(&operations->connections_by_key,
+		if (ncs_hash_table_insert(&operations->connections,
 					  &connection->link, hash) != 0) {
 			free(connection);
 			return -ENOMEM;
 		}
-		connection->next = operations->connections;
-		operations->connections = connection;
 	}
 	next = connection->count++ % PLACES;
 	connection->latest[next].operation = record->operation;
