@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding both ends of messages; see messages.h.
  *
- * Steps wait for their other end in a pool of a fixed size, by their message's
- * key in a table of rows. The oldest step of a row is its last.
+ * Steps wait for their other end in a table, by their message's key, and in a queue,
+ * in the order in which they came.
  */
 #include "analysis/records/messages.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/queue.h>
 
 #include "analysis/base/hash_table.h"
 #include "analysis/records/step_record.h"
@@ -17,16 +17,13 @@
 #include "shm/hash.h"
 
 #define STEPS_MAX ((size_t)1 << 18)
-#define NONE UINT32_MAX
 
 struct waiting_step {
+	struct ncs_hash_link link; /* by message */
+	TAILQ_ENTRY(waiting_step) entry;
 	struct ncs_record record;
 	struct ncs_message_key key;
 	size_t owner;
-	uint64_t hash;
-	uint32_t next;          /* in its row; in the free list if it is free */
-	uint32_t previous;      /* in its row; NONE if it is the first */
-	uint32_t before, after; /* in order of arrival */
 };
 
 struct message_rank {
@@ -43,7 +40,6 @@ struct message_rank {
 
 struct expected_rank {
 	struct ncs_hash_link link;
-	struct expected_rank *next;
 	uint64_t comm_id;
 	int32_t rank;
 };
@@ -52,14 +48,11 @@ struct ncs_messages {
 	ncs_message_visit *visit;
 	void *context;
 	struct message_rank **ranks; /* by owner */
-	size_t rank_count, rank_capacity;
-	struct ncs_hash_table expected_by_rank;
-	struct expected_rank *expected; /* list of all */
-	struct waiting_step *pool;
-	uint32_t *rows;
-	size_t row_count; /* a power of two */
-	uint32_t free;
-	uint32_t oldest, latest;
+	size_t rank_capacity;
+	struct ncs_hash_table expected;
+	size_t steps_max;
+	struct ncs_hash_table by_message;
+	TAILQ_HEAD(waiting_queue, waiting_step) waiting;
 	struct ncs_messages_count count;
 };
 
@@ -67,29 +60,13 @@ struct ncs_messages *ncs_messages_new(size_t steps_max,
 				      ncs_message_visit *visit, void *context)
 {
 	struct ncs_messages *messages = calloc(1, sizeof(*messages));
-	size_t rows = 1;
 
 	if (!messages)
 		return NULL;
-	if (steps_max == 0 || steps_max >= NONE / 2)
-		steps_max = STEPS_MAX;
-	while (rows < steps_max)
-		rows *= 2;
 	messages->visit = visit;
 	messages->context = context;
-	steps_max++;
-	messages->row_count = rows;
-	messages->pool = malloc(steps_max * sizeof(*messages->pool));
-	messages->rows = malloc(rows * sizeof(*messages->rows));
-	if (!messages->pool || !messages->rows) {
-		ncs_messages_free(messages);
-		return NULL;
-	}
-	memset(messages->rows, 0xff, rows * sizeof(*messages->rows));
-	for (size_t i = 0; i < steps_max; i++)
-		messages->pool[i].next = i + 1 < steps_max ? (uint32_t)(i + 1) :
-							     NONE;
-	messages->oldest = messages->latest = NONE;
+	messages->steps_max = steps_max ? steps_max : STEPS_MAX;
+	TAILQ_INIT(&messages->waiting);
 	return messages;
 }
 
@@ -97,18 +74,13 @@ void ncs_messages_free(struct ncs_messages *messages)
 {
 	if (!messages)
 		return;
-	for (size_t i = 0; i < messages->rank_count; i++)
+	for (size_t i = 0; i < messages->rank_capacity; i++)
 		free(messages->ranks[i]);
-	while (messages->expected) {
-		struct expected_rank *expected = messages->expected;
-
-		messages->expected = expected->next;
-		free(expected);
-	}
-	ncs_hash_table_release(&messages->expected_by_rank);
+	ncs_hash_table_sweep(&messages->expected, NULL, 0);
+	ncs_hash_table_sweep(&messages->by_message, NULL, 0);
+	ncs_hash_table_release(&messages->expected);
+	ncs_hash_table_release(&messages->by_message);
 	free(messages->ranks);
-	free(messages->pool);
-	free(messages->rows);
 	free(messages);
 }
 
@@ -143,90 +115,44 @@ static bool is_same(const struct ncs_message_key *a,
 	       a->is_by_place == b->is_by_place;
 }
 
-/* --- The pool ------------------------------------------------------------- */
+/* --- Steps that wait ------------------------------------------------------ */
 
-static uint32_t *row_of(struct ncs_messages *messages, uint64_t hash)
+static void free_step(struct ncs_messages *messages, struct waiting_step *step)
 {
-	return &messages->rows[hash & (messages->row_count - 1)];
-}
-
-static void unlink_row(struct ncs_messages *messages, uint32_t index)
-{
-	const struct waiting_step *waiting = &messages->pool[index];
-
-	if (waiting->previous == NONE)
-		*row_of(messages, waiting->hash) = waiting->next;
-	else
-		messages->pool[waiting->previous].next = waiting->next;
-	if (waiting->next != NONE)
-		messages->pool[waiting->next].previous = waiting->previous;
-}
-
-static void link_row(struct ncs_messages *messages, uint32_t index,
-		     uint64_t hash)
-{
-	struct waiting_step *waiting = &messages->pool[index];
-	uint32_t *row = row_of(messages, hash);
-
-	waiting->hash = hash;
-	waiting->previous = NONE;
-	waiting->next = *row;
-	if (*row != NONE)
-		messages->pool[*row].previous = index;
-	*row = index;
-}
-
-/* Returns a step to the pool. It must not be in a row. */
-static void free_step(struct ncs_messages *messages, uint32_t index)
-{
-	struct waiting_step *waiting = &messages->pool[index];
-
-	if (waiting->before == NONE)
-		messages->oldest = waiting->after;
-	else
-		messages->pool[waiting->before].after = waiting->after;
-	if (waiting->after == NONE)
-		messages->latest = waiting->before;
-	else
-		messages->pool[waiting->after].before = waiting->before;
-	waiting->next = messages->free;
-	messages->free = index;
+	ncs_hash_table_remove(&messages->by_message, &step->link);
+	TAILQ_REMOVE(&messages->waiting, step, entry);
+	free(step);
 }
 
 static void drop_oldest(struct ncs_messages *messages)
 {
-	uint32_t index = messages->oldest;
-
 	messages->count.unmatched[NCS_UNMATCHED_PEER]++;
-	unlink_row(messages, index);
-	free_step(messages, index);
+	free_step(messages, TAILQ_FIRST(&messages->waiting));
 }
 
-/* Moves a step to the pool, whose oldest step makes room if it was the last
- * place. */
+/* Keeps a copy of a step until its other end comes; the oldest step makes room. One
+ * for which there is no memory is as one that was dropped. */
 static void wait_for_other(struct ncs_messages *messages,
 			   const struct waiting_step *step, uint64_t hash)
 {
-	uint32_t index = messages->free;
-	struct waiting_step *waiting = &messages->pool[index];
+	struct waiting_step *waiting = malloc(sizeof(*waiting));
 
-	messages->free = waiting->next;
-	*waiting = *step;
-	waiting->before = messages->latest;
-	waiting->after = NONE;
-	if (messages->latest == NONE)
-		messages->oldest = index;
-	else
-		messages->pool[messages->latest].after = index;
-	messages->latest = index;
-	link_row(messages, index, hash);
-	if (messages->free == NONE)
+	if (waiting)
+		*waiting = *step;
+	if (!waiting || ncs_hash_table_insert(&messages->by_message,
+					      &waiting->link, hash) != 0) {
+		messages->count.unmatched[NCS_UNMATCHED_PEER]++;
+		free(waiting);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&messages->waiting, waiting, entry);
+	if (messages->by_message.count > messages->steps_max)
 		drop_oldest(messages);
 }
 
 void ncs_messages_flush(struct ncs_messages *messages)
 {
-	while (messages->oldest != NONE)
+	while (!TAILQ_EMPTY(&messages->waiting))
 		drop_oldest(messages);
 }
 
@@ -241,7 +167,7 @@ static bool is_expected(const struct ncs_messages *messages, uint64_t comm_id,
 			int32_t rank)
 {
 	struct ncs_hash_link *link = ncs_hash_table_first(
-		&messages->expected_by_rank, hash_of_rank(comm_id, rank));
+		&messages->expected, hash_of_rank(comm_id, rank));
 
 	for (; link; link = ncs_hash_table_next(link)) {
 		const struct expected_rank *expected =
@@ -279,15 +205,13 @@ static int expect(struct ncs_messages *messages, uint64_t comm_id, int32_t rank)
 	expected = malloc(sizeof(*expected));
 	if (!expected)
 		return -ENOMEM;
-	if (ncs_hash_table_insert(&messages->expected_by_rank, &expected->link,
+	if (ncs_hash_table_insert(&messages->expected, &expected->link,
 				  hash_of_rank(comm_id, rank)) != 0) {
 		free(expected);
 		return -ENOMEM;
 	}
 	expected->comm_id = comm_id;
 	expected->rank = rank;
-	expected->next = messages->expected;
-	messages->expected = expected;
 	return 0;
 }
 
@@ -301,8 +225,6 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 	if (ncs_array_reserve_zeroed(&messages->ranks, &messages->rank_capacity,
 				     owner + 1, sizeof(*messages->ranks)) != 0)
 		return -ENOMEM;
-	if (owner >= messages->rank_count)
-		messages->rank_count = owner + 1;
 	if (!messages->ranks[owner])
 		messages->ranks[owner] = calloc(1, sizeof(*rank));
 	rank = messages->ranks[owner];
@@ -353,21 +275,24 @@ static void visit(struct ncs_messages *messages,
 	messages->visit(messages->context, &message);
 }
 
-/* Returns the waiting step at the other end of a message, or NONE. Of several,
- * returns the one that came first, because records with the same key come in
- * order. */
-static uint32_t find_other(struct ncs_messages *messages,
-			   const struct waiting_step *waiting, uint64_t hash)
+/* Returns the waiting step at the other end of a message, or NULL. Of several,
+ * returns the one that came first, because records with the same key come in order:
+ * the table has the latest first. */
+static struct waiting_step *find_other(const struct ncs_messages *messages,
+				       const struct waiting_step *step,
+				       uint64_t hash)
 {
-	uint32_t found = NONE;
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&messages->by_message, hash);
+	struct waiting_step *found = NULL;
 
-	for (uint32_t i = *row_of(messages, hash); i != NONE;
-	     i = messages->pool[i].next) {
-		const struct waiting_step *other = &messages->pool[i];
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct waiting_step *other =
+			NCS_HASH_ITEM(link, struct waiting_step, link);
 
-		if (other->hash == hash && is_send(other) != is_send(waiting) &&
-		    is_same(&other->key, &waiting->key))
-			found = i;
+		if (is_send(other) != is_send(step) &&
+		    is_same(&other->key, &step->key))
+			found = other;
 	}
 	return found;
 }
@@ -381,17 +306,16 @@ static void match_step(struct ncs_messages *messages, size_t owner,
 				     .key = *key,
 				     .owner = owner };
 	uint64_t hash = hash_of_message(key);
-	uint32_t other = find_other(messages, &step, hash);
+	struct waiting_step *other = find_other(messages, &step, hash);
 
-	if (other == NONE) {
+	if (!other) {
 		wait_for_other(messages, &step, hash);
 		return;
 	}
 	if (is_send(&step))
-		visit(messages, &step, &messages->pool[other]);
+		visit(messages, &step, other);
 	else
-		visit(messages, &messages->pool[other], &step);
-	unlink_row(messages, other);
+		visit(messages, other, &step);
 	free_step(messages, other);
 }
 
@@ -400,7 +324,7 @@ void ncs_messages_take(struct ncs_messages *messages, size_t owner,
 		       const struct ncs_child *child)
 {
 	struct message_rank *rank =
-		owner < messages->rank_count ? messages->ranks[owner] : NULL;
+		owner < messages->rank_capacity ? messages->ranks[owner] : NULL;
 	uint64_t *unmatched = messages->count.unmatched;
 	struct ncs_message_key key;
 
