@@ -28,7 +28,7 @@ struct ncs_join *ncs_join_new(size_t parts_max)
 		return NULL;
 	join->parts_max = parts_max ? parts_max : PARTS_MAX;
 	join->in_order = true;
-	join->incomplete.next = join->incomplete.previous = &join->incomplete;
+	TAILQ_INIT(&join->incomplete);
 	return join;
 }
 
@@ -45,12 +45,12 @@ struct ncs_join *ncs_join_new_unordered(size_t parts_max)
 
 void ncs_join_free(struct ncs_join *join)
 {
+	struct pending *pending;
+
 	if (!join)
 		return;
-	while (join->incomplete.next != &join->incomplete) {
-		struct pending *pending = join->incomplete.next;
-
-		join->incomplete.next = pending->next;
+	while ((pending = TAILQ_FIRST(&join->incomplete))) {
+		TAILQ_REMOVE(&join->incomplete, pending, entry);
 		ncs_join_pending_free(join, pending);
 	}
 	for (size_t i = 0; i < join->finished.count; i++)
@@ -166,8 +166,7 @@ static struct pending *find(const struct ncs_join *join,
 static void take_out(struct ncs_join *join, struct pending *pending)
 {
 	ncs_hash_table_remove(&join->collectives, &pending->link);
-	pending->previous->next = pending->next;
-	pending->next->previous = pending->previous;
+	TAILQ_REMOVE(&join->incomplete, pending, entry);
 }
 
 /* Inserts a part in the order of ranks. Searches from the end, because ranks
@@ -229,9 +228,7 @@ static int add_collective(struct ncs_join *join, struct join_comm *comm,
 			ncs_join_pending_free(join, pending);
 			return -ENOMEM;
 		}
-		pending->previous = join->incomplete.previous;
-		pending->next = &join->incomplete;
-		pending->previous->next = pending->next->previous = pending;
+		TAILQ_INSERT_TAIL(&join->incomplete, pending, entry);
 	}
 	if (!insert(pending, part)) {
 		join->count.again++;
@@ -299,9 +296,9 @@ int ncs_join_forget(struct ncs_join *join, uint64_t comm_id, int32_t rank)
 		return 0;
 	comm->is_expected[rank] = false;
 	comm->expected--;
-	for (pending = join->incomplete.next; pending != &join->incomplete;
+	for (pending = TAILQ_FIRST(&join->incomplete); pending;
 	     pending = next) {
-		next = pending->next;
+		next = TAILQ_NEXT(pending, entry);
 		if (pending->comm != comm || has_part(pending, rank))
 			continue;
 		pending->expected--;
@@ -334,12 +331,11 @@ static bool is_hopeless(const struct pending *pending)
 }
 
 /* Returns the incomplete collective whose first part ended first, or NULL. */
-static struct pending *oldest(struct ncs_join *join)
+static struct pending *oldest(const struct ncs_join *join)
 {
-	struct pending *found = NULL;
+	struct pending *found = NULL, *pending;
 
-	for (struct pending *pending = join->incomplete.next;
-	     pending != &join->incomplete; pending = pending->next)
+	TAILQ_FOREACH (pending, &join->incomplete, entry)
 		if (!found ||
 		    pending->joined.first_end_ns < found->joined.first_end_ns)
 			found = pending;
@@ -361,9 +357,9 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 	struct pending *pending, *next;
 
 	ncs_join_match(join, until_ns);
-	for (pending = join->incomplete.next; pending != &join->incomplete;
+	for (pending = TAILQ_FIRST(&join->incomplete); pending;
 	     pending = next) {
-		next = pending->next;
+		next = TAILQ_NEXT(pending, entry);
 		if (is_end || is_hopeless(pending) ||
 		    until_ns > pending->joined.first_end_ns + LATE_NS)
 			give_up(join, pending);

@@ -6,6 +6,8 @@
 #ifndef NCS_ANALYSIS_RECORDS_JOIN_INTERNAL_H
 #define NCS_ANALYSIS_RECORDS_JOIN_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "analysis/base/finding_numbers.h"
 #include "analysis/base/hash_table.h"
 #include "analysis/base/heap.h"
@@ -22,7 +24,7 @@ struct pending {
 	size_t expected; /* number of parts */
 	struct ncs_part *parts;
 	struct ncs_part_times *part_times; /* once it is finished */
-	struct pending *previous, *next;   /* among incomplete collectives */
+	TAILQ_ENTRY(pending) entry;        /* among incomplete collectives */
 	struct ncs_hash_link link;         /* in ncs_join.collectives */
 	bool is_finished;
 	uint64_t order; /* of completion */
@@ -70,7 +72,7 @@ struct ncs_join {
 	struct join_comm **comms;
 	size_t comm_count, comm_capacity;
 	struct ncs_hash_table collectives; /* incomplete ones */
-	struct pending incomplete;         /* head of their list */
+	TAILQ_HEAD(, pending) incomplete;
 	struct transfer_connection **connections;
 	size_t connection_count, connection_capacity;
 	struct ncs_hash_table connections_by_key;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "analysis/base/hash_table.h"
 #include "analysis/base/move_clock.h"
@@ -36,7 +37,7 @@
 /* The records of one operation, added up. */
 struct part_slot {
 	struct ncs_hash_link link; /* by operation */
-	struct part_slot *older, *newer;
+	TAILQ_ENTRY(part_slot) entry;
 	uint32_t operation;
 	bool has_ended;
 	uint64_t drained_ns;              /* when its record was read first */
@@ -47,9 +48,7 @@ struct part_slot {
 	struct ncs_part_channels channels;
 };
 
-struct slot_list {
-	struct part_slot *oldest, *newest;
-};
+TAILQ_HEAD(slot_list, part_slot);
 
 struct ncs_parts {
 	struct ncs_clock clock; /* of all times in here */
@@ -86,24 +85,11 @@ struct ncs_parts {
 
 /* --- Slots ---------------------------------------------------------------- */
 
-static void append(struct slot_list *list, struct part_slot *slot)
-{
-	slot->older = list->newest;
-	slot->newer = NULL;
-	*(slot->older ? &slot->older->newer : &list->oldest) = slot;
-	list->newest = slot;
-}
-
-static void take_out(struct slot_list *list, struct part_slot *slot)
-{
-	*(slot->older ? &slot->older->newer : &list->oldest) = slot->newer;
-	*(slot->newer ? &slot->newer->older : &list->newest) = slot->older;
-}
-
 static void free_slot(struct ncs_parts *parts, struct part_slot *slot)
 {
 	ncs_hash_table_remove(&parts->slots, &slot->link);
-	take_out(slot->has_ended ? &parts->ended : &parts->unended, slot);
+	TAILQ_REMOVE(slot->has_ended ? &parts->ended : &parts->unended, slot,
+		     entry);
 	ncs_part_channels_release(&slot->channels);
 	free(slot);
 }
@@ -113,14 +99,14 @@ static void free_slot(struct ncs_parts *parts, struct part_slot *slot)
 static struct part_slot *slot_to_drop(const struct ncs_parts *parts,
 				      uint32_t operation)
 {
-	struct part_slot *oldest = parts->unended.oldest;
+	struct part_slot *oldest = TAILQ_FIRST(&parts->unended);
 
 	/* Numbers wrap around. */
 	if (oldest && (int32_t)(operation - oldest->operation) > SLOTS_UNENDED)
 		return oldest;
 	if (parts->slots.count < SLOTS_MAX)
 		return NULL;
-	return oldest ? oldest : parts->ended.oldest;
+	return oldest ? oldest : TAILQ_FIRST(&parts->ended);
 }
 
 /* Returns the slot of an operation, or NULL if there is no memory. */
@@ -144,7 +130,7 @@ static struct part_slot *slot_of(struct ncs_parts *parts, uint32_t operation)
 		return NULL;
 	}
 	slot->operation = operation;
-	append(&parts->unended, slot);
+	TAILQ_INSERT_TAIL(&parts->unended, slot, entry);
 	return slot;
 }
 
@@ -167,6 +153,8 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner)
 
 	if (!parts)
 		return NULL;
+	TAILQ_INIT(&parts->unended);
+	TAILQ_INIT(&parts->ended);
 	parts->clock = header->clock;
 	parts->owner = owner;
 	parts->rank = parts->nranks = -1;
@@ -183,10 +171,10 @@ void ncs_parts_free(struct ncs_parts *parts)
 {
 	if (!parts)
 		return;
-	while (parts->unended.oldest)
-		free_slot(parts, parts->unended.oldest);
-	while (parts->ended.oldest)
-		free_slot(parts, parts->ended.oldest);
+	while (!TAILQ_EMPTY(&parts->unended))
+		free_slot(parts, TAILQ_FIRST(&parts->unended));
+	while (!TAILQ_EMPTY(&parts->ended))
+		free_slot(parts, TAILQ_FIRST(&parts->ended));
 	ncs_hash_table_release(&parts->slots);
 	ncs_call_history_release(&parts->calls);
 	ncs_gpu_readings_release(&parts->gpu);
@@ -293,13 +281,15 @@ static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 static void end_slot(struct ncs_parts *parts, struct part_slot *slot,
 		     const struct ncs_record *record, uint64_t drained_ns)
 {
-	take_out(&parts->unended, slot);
-	append(&parts->ended, slot);
+	const struct part_slot *before = TAILQ_LAST(&parts->ended, slot_list);
+
+	TAILQ_REMOVE(&parts->unended, slot, entry);
+	TAILQ_INSERT_TAIL(&parts->ended, slot, entry);
 	slot->has_ended = true;
 	slot->drained_ns = drained_ns;
 	slot->end_ns = ncs_clock_ns(&parts->clock,
 				    record->start + record->duration);
-	if (slot->older && slot->end_ns < slot->older->end_ns)
+	if (before && slot->end_ns < before->end_ns)
 		parts->ended_unsorted = true;
 }
 
@@ -591,17 +581,17 @@ static void sort_ended(struct ncs_parts *parts)
 {
 	struct part_slot **slots =
 		malloc(parts->slots.count * sizeof(struct part_slot *));
-	struct part_slot *slot = parts->ended.oldest;
+	struct part_slot *slot;
 	size_t count = 0;
 
 	if (!slots)
 		return;
-	for (; slot; slot = slot->newer)
+	TAILQ_FOREACH (slot, &parts->ended, entry)
 		slots[count++] = slot;
 	qsort(slots, count, sizeof(slots[0]), compare_ends);
-	parts->ended = (struct slot_list){ 0 };
+	TAILQ_INIT(&parts->ended);
 	for (size_t i = 0; i < count; i++)
-		append(&parts->ended, slots[i]);
+		TAILQ_INSERT_TAIL(&parts->ended, slots[i], entry);
 	parts->ended_unsorted = false;
 	free(slots);
 }
@@ -612,7 +602,7 @@ const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 
 	if (parts->ended_unsorted)
 		sort_ended(parts);
-	slot = parts->ended.oldest;
+	slot = TAILQ_FIRST(&parts->ended);
 	if (!slot || (slot->drained_ns > parts->settled_ns &&
 		      slot->end_ns > parts->settled_ended_ns))
 		return NULL;

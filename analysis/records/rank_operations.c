@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "analysis/base/hash_table.h"
 #include "analysis/records/operation_record.h"
@@ -32,8 +33,10 @@ struct waiting_children {
 	uint32_t operation;
 	size_t count, capacity;
 	struct ncs_record *records;
-	struct waiting_children *older, *newer;
+	TAILQ_ENTRY(waiting_children) entry;
 };
+
+TAILQ_HEAD(children_list, waiting_children);
 
 /* The latest operation with a sequence number. */
 struct repeated_number {
@@ -55,8 +58,8 @@ struct counted_connection {
 
 struct ncs_rank_operations {
 	struct ncs_hash_table waiting;
-	struct waiting_children *oldest, *newest;
-	struct waiting_children *spare; /* unused ones, linked by `older` */
+	struct children_list in_order; /* those that wait, oldest first */
+	struct children_list spare;    /* unused ones */
 	size_t children, children_max;  /* number of records that wait */
 	struct ncs_hash_table connections;
 	bool has_lost;
@@ -70,9 +73,12 @@ struct ncs_rank_operations *ncs_rank_operations_new(size_t children_max)
 {
 	struct ncs_rank_operations *operations = calloc(1, sizeof(*operations));
 
-	if (operations)
-		operations->children_max = children_max ? children_max :
-							  NCS_CHILDREN_MAX;
+	if (!operations)
+		return NULL;
+	TAILQ_INIT(&operations->in_order);
+	TAILQ_INIT(&operations->spare);
+	operations->children_max = children_max ? children_max :
+						  NCS_CHILDREN_MAX;
 	return operations;
 }
 
@@ -102,11 +108,13 @@ bool ncs_rank_operations_are_whole(const struct ncs_rank_operations *operations)
 static struct waiting_children *
 find_waiting(const struct ncs_rank_operations *operations, uint32_t operation)
 {
+	struct waiting_children *newest =
+		TAILQ_LAST(&operations->in_order, children_list);
 	struct ncs_hash_link *link;
 
 	/* Most children are of the operation whose children came last. */
-	if (operations->newest && operations->newest->operation == operation)
-		return operations->newest;
+	if (newest && newest->operation == operation)
+		return newest;
 	link = ncs_hash_table_first(&operations->waiting, ncs_hash(operation));
 	/* ncs_hash() is a bijection: equal hashes have equal numbers. */
 	return link ? NCS_HASH_ITEM(link, struct waiting_children, link) : NULL;
@@ -120,36 +128,29 @@ static void give_back(struct ncs_rank_operations *operations,
 		free(waiting);
 		return;
 	}
-	waiting->older = operations->spare;
-	operations->spare = waiting;
+	TAILQ_INSERT_HEAD(&operations->spare, waiting, entry);
 }
 
 /* Returns NULL if there is no memory. */
 static struct waiting_children *
 add_waiting(struct ncs_rank_operations *operations, uint32_t operation)
 {
-	struct waiting_children *waiting = operations->spare;
+	struct waiting_children *waiting = TAILQ_FIRST(&operations->spare);
 
 	if (waiting)
-		operations->spare = waiting->older;
+		TAILQ_REMOVE(&operations->spare, waiting, entry);
 	else
 		waiting = calloc(1, sizeof(*waiting));
 	if (!waiting)
 		return NULL;
 	waiting->operation = operation;
 	waiting->count = 0;
-	waiting->newer = NULL;
-	waiting->older = operations->newest;
 	if (ncs_hash_table_insert(&operations->waiting, &waiting->link,
 				  ncs_hash(operation)) != 0) {
 		give_back(operations, waiting);
 		return NULL;
 	}
-	if (operations->newest)
-		operations->newest->newer = waiting;
-	else
-		operations->oldest = waiting;
-	operations->newest = waiting;
+	TAILQ_INSERT_TAIL(&operations->in_order, waiting, entry);
 	return waiting;
 }
 
@@ -157,10 +158,7 @@ static void take_out(struct ncs_rank_operations *operations,
 		     struct waiting_children *waiting)
 {
 	ncs_hash_table_remove(&operations->waiting, &waiting->link);
-	*(waiting->older ? &waiting->older->newer : &operations->oldest) =
-		waiting->newer;
-	*(waiting->newer ? &waiting->newer->older : &operations->newest) =
-		waiting->older;
+	TAILQ_REMOVE(&operations->in_order, waiting, entry);
 	operations->children -= waiting->count;
 }
 
@@ -183,20 +181,15 @@ static int let_wait(struct ncs_rank_operations *operations,
 
 void ncs_rank_operations_free(struct ncs_rank_operations *operations)
 {
+	struct waiting_children *waiting;
+
 	if (!operations)
 		return;
-	while (operations->oldest) {
-		struct waiting_children *waiting = operations->oldest;
-
-		take_out(operations, waiting);
-		give_back(operations, waiting);
-	}
-	while (operations->spare) {
-		struct waiting_children *spare = operations->spare;
-
-		operations->spare = spare->older;
-		free(spare->records);
-		free(spare);
+	TAILQ_CONCAT(&operations->spare, &operations->in_order, entry);
+	while ((waiting = TAILQ_FIRST(&operations->spare))) {
+		TAILQ_REMOVE(&operations->spare, waiting, entry);
+		free(waiting->records);
+		free(waiting);
 	}
 	ncs_hash_table_sweep(&operations->connections, NULL, 0);
 	ncs_hash_table_release(&operations->waiting);
@@ -325,8 +318,9 @@ int ncs_rank_operations_flush(struct ncs_rank_operations *operations,
 {
 	int error = 0;
 
-	while (operations->oldest)
-		error |= hand_out_all(operations, operations->oldest, NULL,
+	while (!TAILQ_EMPTY(&operations->in_order))
+		error |= hand_out_all(operations,
+				      TAILQ_FIRST(&operations->in_order), NULL,
 				      visitor);
 	return error ? -ENOMEM : 0;
 }
@@ -410,7 +404,8 @@ int ncs_rank_operations_take_child(struct ncs_rank_operations *operations,
 	if (let_wait(operations, record) != 0)
 		return -ENOMEM;
 	return operations->children > operations->children_max ?
-		       hand_out_all(operations, operations->oldest, NULL,
+		       hand_out_all(operations,
+				    TAILQ_FIRST(&operations->in_order), NULL,
 				    visitor) :
 		       0;
 }
