@@ -17,6 +17,8 @@
 #include "tui/text/well_text.h"
 #include "tui/text/words.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 size_t ncs_count_unreadable(const struct ncs_model *model)
 {
 	size_t count = 0;
@@ -52,14 +54,17 @@ static bool append_unpublished(const struct ncs_model *model, char *text,
 	return true;
 }
 
-/* Appends how many segments cannot be read, and why the first one cannot. */
-static void append_unreadable(const struct ncs_model *model, char *text,
+/* Appends how many segments cannot be read, and why the first one cannot. Returns
+ * false if all can be. */
+static bool append_unreadable(const struct ncs_model *model, char *text,
 			      size_t size)
 {
 	const struct ncs_unreadable *first = model->unreadable;
 	size_t count = ncs_count_unreadable(model), owner_bytes;
 	const char *plural = count == 1 ? "" : "s";
 
+	if (count == 0)
+		return false;
 	while (first->attach == NCS_ATTACH_NOT_READY)
 		first++;
 	owner_bytes = strlen(NCS_WHY_OWNER);
@@ -71,6 +76,7 @@ static void append_unreadable(const struct ncs_model *model, char *text,
 		ncs_append(text, size, "%zu segment%s cannot be read%s: %s",
 			   count, plural, count == 1 ? "" : ", the first",
 			   first->why);
+	return true;
 }
 
 /* Returns whether lateness in sends and receives is not known. */
@@ -189,10 +195,8 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 				   diagnosis->count - 1);
 		return;
 	}
-	if (ncs_count_unreadable(model) > 0) {
-		append_unreadable(model, text, size);
+	if (append_unreadable(model, text, size))
 		return;
-	}
 	if (model->rank_count == 0) {
 		ncs_append(text, size, "no rank is seen");
 		return;
@@ -499,61 +503,46 @@ static bool append_links(const struct ncs_model *model,
 bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			size_t size)
 {
-	size_t place = 0;
+	static bool (*const of_job[])(const struct ncs_model *, char *,
+				      size_t) = { append_unreadable,
+						  append_unpublished,
+						  append_outside_clause };
+	static bool (*const of_one[])(const struct ncs_communicator *, char *,
+				      size_t) = {
+		append_unseen,     append_unreported,  append_blind,
+		append_graphs,     append_short_reach, append_unpaired,
+		append_maybe_late,
+	};
+	static const struct {
+		enum ncs_link_check check;
+		const char *why;
+	} links[] = {
+		{ NCS_LINKS_UNCHECKED,
+		  "there is no earlier look to compare with" },
+		{ NCS_LINKS_BY_SENDER,
+		  "only the senders' waits are known, not how long data is in"
+		  " transit" },
+	};
+	size_t place = 0, ones = COUNT(of_one);
 
-	text[0] = '\0';
-	if (ncs_count_unreadable(model) > 0 && place++ == index) {
-		append_unreadable(model, text, size);
-		return true;
+	for (size_t i = 0; i < COUNT(of_job); i++) {
+		text[0] = '\0';
+		if (of_job[i](model, text, size) && place++ == index)
+			return true;
 	}
-	if (append_unpublished(model, text, size) && place++ == index)
-		return true;
-	text[0] = '\0';
-	if (append_outside_clause(model, text, size) && place++ == index)
-		return true;
-	text[0] = '\0';
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-
-		if (append_unseen(communicator, text, size) && place++ == index)
-			return true;
+	for (size_t i = 0; i < ones * model->communicator_count; i++) {
 		text[0] = '\0';
-		if (append_unreported(communicator, text, size) &&
+		if (of_one[i % ones](&model->communicators[i / ones], text,
+				     size) &&
 		    place++ == index)
 			return true;
-		text[0] = '\0';
-		if (append_blind(communicator, text, size) && place++ == index)
-			return true;
-		text[0] = '\0';
-		if (append_graphs(communicator, text, size) && place++ == index)
-			return true;
-		text[0] = '\0';
-		if (append_short_reach(communicator, text, size) &&
-		    place++ == index)
-			return true;
-		text[0] = '\0';
-		if (append_unpaired(communicator, text, size) &&
-		    place++ == index)
-			return true;
-		text[0] = '\0';
-		if (append_maybe_late(communicator, text, size) &&
-		    place++ == index)
-			return true;
-		text[0] = '\0';
 	}
-	if (append_links(model, NCS_LINKS_UNCHECKED,
-			 "there is no earlier look to compare with", text,
-			 size) &&
-	    place++ == index)
-		return true;
-	text[0] = '\0';
-	if (append_links(model, NCS_LINKS_BY_SENDER,
-			 "only the senders' waits are known, not how long data"
-			 " is in transit",
-			 text, size) &&
-	    place++ == index)
-		return true;
-	text[0] = '\0';
+	for (size_t i = 0; i < COUNT(links); i++) {
+		text[0] = '\0';
+		if (append_links(model, links[i].check, links[i].why, text,
+				 size) &&
+		    place++ == index)
+			return true;
+	}
 	return ncs_unchecked_nodes_text(model, index - place, text, size);
 }
