@@ -592,25 +592,6 @@ void ncs_term_flush(void)
 
 /* --- Saving --------------------------------------------------------------- */
 
-static void save_character(FILE *file, unsigned long code)
-{
-	if (code < 0x80) {
-		fputc((int)code, file);
-		return;
-	}
-	if (code < 0x800) {
-		fputc((int)(0xc0 | code >> 6), file);
-	} else if (code < 0x10000) {
-		fputc((int)(0xe0 | code >> 12), file);
-		fputc((int)(0x80 | (code >> 6 & 0x3f)), file);
-	} else {
-		fputc((int)(0xf0 | code >> 18), file);
-		fputc((int)(0x80 | (code >> 12 & 0x3f)), file);
-		fputc((int)(0x80 | (code >> 6 & 0x3f)), file);
-	}
-	fputc((int)(0x80 | (code & 0x3f)), file);
-}
-
 bool ncs_term_save(FILE *file)
 {
 	wchar_t line[NCS_SHOWN_TEXT_MAX];
@@ -620,9 +601,8 @@ bool ncs_term_save(FILE *file)
 		length = mvwinnwstr(stdscr, y, 0, line, NCS_SHOWN_TEXT_MAX - 1);
 		while (length > 0 && line[length - 1] == L' ')
 			length--;
-		for (int i = 0; i < length; i++)
-			save_character(file, (unsigned long)line[i]);
-		fputc('\n', file);
+		line[length > 0 ? length : 0] = L'\0';
+		fprintf(file, "%ls\n", line);
 	}
 	return fflush(file) == 0 && !ferror(file);
 }
