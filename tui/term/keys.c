@@ -61,19 +61,15 @@ static const struct {
 	{ "S-Right", KEY_SRIGHT },
 };
 
-/* Returns the length of the prefix that a name begins with; 0 if it begins with
- * neither `prefix` nor `short_prefix`. */
-static size_t prefix_length(const char *name, size_t length, const char *prefix,
-			    const char *short_prefix)
+/* Returns the length of a prefix such as "Ctrl-" or its short form "C-", if a name
+ * begins with one and goes on; else 0. */
+static size_t prefix_length(const char *name, size_t length, const char *prefix)
 {
-	size_t bytes = strlen(prefix), short_bytes = strlen(short_prefix);
+	size_t bytes = strlen(prefix);
 
 	if (length > bytes && memcmp(name, prefix, bytes) == 0)
 		return bytes;
-	if (length > short_bytes &&
-	    memcmp(name, short_prefix, short_bytes) == 0)
-		return short_bytes;
-	return 0;
+	return length > 2 && name[0] == prefix[0] && name[1] == '-' ? 2 : 0;
 }
 
 /* Returns the number of a function key, F1 to F12, or 0 for other names. */
@@ -106,12 +102,12 @@ int ncs_key_code(const char *name, size_t length)
 	if (number > 0)
 		return KEY_F(number);
 	/* Terminals send F13 to F24 for shifted function keys. */
-	prefix = prefix_length(name, length, "Shift-", "S-");
+	prefix = prefix_length(name, length, "Shift-");
 	if (prefix > 0) {
 		number = function_number(name + prefix, length - prefix);
 		return number > 0 ? KEY_F(number + 12) : -1;
 	}
-	prefix = prefix_length(name, length, "Ctrl-", "C-");
+	prefix = prefix_length(name, length, "Ctrl-");
 	if (prefix > 0 && length == prefix + 1 &&
 	    isalpha((unsigned char)name[prefix]))
 		return CONTROL(name[prefix]);
