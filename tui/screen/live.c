@@ -24,6 +24,7 @@
 
 #include "analysis/base/detail.h"
 #include "ncclstat/reader.h"
+#include "shm/clock.h"
 #include "tui/screen/allowance.h"
 #include "tui/screen/lease.h"
 #include "tui/text/job_verdict.h"
@@ -95,10 +96,7 @@ enum { WATCH_KEYS, WATCH_TIMER, WATCH_SIGNALS, WATCH_OUTPUT, WATCH_STACKS,
 
 static uint64_t now_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+	return ncs_clock_monotonic_ns();
 }
 
 static void wall_clock(struct live *live)
