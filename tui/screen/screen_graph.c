@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "tui/term/sparkline.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
@@ -14,7 +15,6 @@
 #define LINE_BYTES 256
 /* Width from which on two graphs stand side by side. */
 #define SIDE_BY_SIDE 100
-#define LEVELS 8
 
 /* Returns the largest speed of the latest `width` looks; negative if none is
  * known. */
@@ -74,32 +74,21 @@ static struct ncs_rect draw_heading(const struct ncs_trend *trend,
 	return body;
 }
 
-/* Returns the symbol of a bar's part in a line: its full cells below, and a
- * part of a cell at its top. */
-static const char *bar_part(int levels)
-{
-	static const char *const blocks[LEVELS + 1] = { "",  "▁", "▂", "▃", "▄",
-							"▅", "▆", "▇", "█" };
-	static const char *const ascii[LEVELS + 1] = { "",  "_", ".", "-", "=",
-						       "+", "*", "%", "#" };
-
-	if (levels <= 0)
-		return "";
-	if (levels > LEVELS)
-		levels = LEVELS;
-	return ncs_term_shows_ascii() ? ascii[levels] : blocks[levels];
-}
-
 static void draw_bar(const struct ncs_rect *rect, int x, double share)
 {
-	int levels = (int)(share * LEVELS * rect->height);
+	int levels = (int)(share * NCS_BAR_LEVELS * rect->height);
+	int y = rect->y + rect->height;
 
 	/* A known value is seen, be it nothing. */
 	if (levels < 1)
 		levels = 1;
-	for (int i = 0; i < rect->height; i++)
-		ncs_term_put(rect->y + rect->height - 1 - i, x, 1,
-			     NCS_ROLE_BUSY, bar_part(levels - LEVELS * i));
+	/* Full cells, and a part of a cell at the top. */
+	for (; y > rect->y && levels > 0; levels -= NCS_BAR_LEVELS)
+		ncs_term_put(--y, x, 1, NCS_ROLE_BUSY,
+			     ncs_bar(levels < NCS_BAR_LEVELS ?
+					     (unsigned)levels :
+					     NCS_BAR_LEVELS,
+				     ncs_term_shows_ascii()));
 }
 
 static void draw_speed(const struct ncs_screen *screen,

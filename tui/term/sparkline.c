@@ -6,8 +6,17 @@
 
 #include "analysis/base/append.h"
 
-#define LEVELS 8
 #define DOTS 4
+
+const char *ncs_bar(unsigned level, bool ascii)
+{
+	static const char *const bars[2][NCS_BAR_LEVELS + 1] = {
+		{ " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" },
+		{ " ", "_", ".", "-", "=", "+", "*", "%", "#" },
+	};
+
+	return bars[ascii][level];
+}
 
 struct sparkline {
 	const struct ncs_recent *trace;
@@ -81,11 +90,6 @@ static void append_braille(const struct sparkline *line, unsigned column,
 void ncs_sparkline(char *text, size_t size, const struct ncs_recent *trace,
 		   uint64_t count, unsigned width, enum ncs_symbol_set symbols)
 {
-	static const char *const blocks[LEVELS + 1] = { " ", "▁", "▂", "▃", "▄",
-							"▅", "▆", "▇", "█" };
-	static const char *const ascii[LEVELS + 1] = { " ", "_", ".", "-", "=",
-						       "+", "*", "%", "#" };
-	const char *const *bars = symbols == NCS_SYMBOLS_ASCII ? ascii : blocks;
 	struct sparkline line = {
 		.trace = trace,
 		.count = count,
@@ -102,7 +106,9 @@ void ncs_sparkline(char *text, size_t size, const struct ncs_recent *trace,
 		if (symbols == NCS_SYMBOLS_BRAILLE)
 			append_braille(&line, i, text, size);
 		else
-			ncs_append(text, size, "%s",
-				   bars[level_at(&line, i, 0, LEVELS)]);
+			ncs_append(
+				text, size, "%s",
+				ncs_bar(level_at(&line, i, 0, NCS_BAR_LEVELS),
+					symbols == NCS_SYMBOLS_ASCII));
 	}
 }

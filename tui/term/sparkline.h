@@ -15,6 +15,10 @@
  * values. */
 #define NCS_SPARKLINE_WIDTH (NCS_RECENT_LENGTH / 2)
 
+/* Returns a bar in one cell, of 0 to NCS_BAR_LEVELS equal parts of its height. */
+#define NCS_BAR_LEVELS 8
+const char *ncs_bar(unsigned level, bool ascii);
+
 /* Prints the latest of `count` values in `width` columns, scaled to the largest
  * value shown. An unknown value is blank; 0 is not. */
 void ncs_sparkline(char *text, size_t size, const struct ncs_recent *trace,
