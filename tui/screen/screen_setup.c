@@ -220,23 +220,9 @@ unsigned ncs_setup_key(struct ncs_screen *screen, int code,
 
 	if (code == ' ')
 		return change_setup(screen, true, now_ns);
+	if (ncs_action_moves(action, last, last, &screen->setup_selected))
+		return 0;
 	switch (action) {
-	case NCS_ACTION_UP:
-		if (screen->setup_selected > 0)
-			screen->setup_selected--;
-		return 0;
-	case NCS_ACTION_DOWN:
-		if (screen->setup_selected < last)
-			screen->setup_selected++;
-		return 0;
-	case NCS_ACTION_PAGE_UP:
-	case NCS_ACTION_FIRST:
-		screen->setup_selected = 0;
-		return 0;
-	case NCS_ACTION_PAGE_DOWN:
-	case NCS_ACTION_LAST:
-		screen->setup_selected = last;
-		return 0;
 	case NCS_ACTION_LEFT:
 		return change_setup(screen, false, now_ns);
 	case NCS_ACTION_RIGHT:

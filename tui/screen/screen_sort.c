@@ -31,14 +31,6 @@ void ncs_sort_open(struct ncs_screen *screen)
 			screen->sort_selected = i + 1;
 }
 
-static void move(struct ncs_screen *screen, long by)
-{
-	long last = (long)entries(ncs_screen_table(screen)) - 1;
-	long to = (long)screen->sort_selected + by;
-
-	screen->sort_selected = (size_t)(to < 0 ? 0 : to > last ? last : to);
-}
-
 /* Sorts by the selected entry. A second time inverts the order. */
 static void choose(struct ncs_screen *screen, uint64_t now_ns)
 {
@@ -60,36 +52,14 @@ static void choose(struct ncs_screen *screen, uint64_t now_ns)
 void ncs_sort_act(struct ncs_screen *screen, enum ncs_action action,
 		  uint64_t now_ns)
 {
-	long page = (long)screen->sort_page > 1 ? (long)screen->sort_page - 1 :
-						  1;
-	long all = (long)entries(ncs_screen_table(screen));
+	size_t page = screen->sort_page > 1 ? screen->sort_page - 1 : 1;
+	size_t last = entries(ncs_screen_table(screen)) - 1;
 
-	switch (action) {
-	case NCS_ACTION_UP:
-		move(screen, -1);
+	if (ncs_action_moves(action, page, last, &screen->sort_selected))
 		return;
-	case NCS_ACTION_DOWN:
-		move(screen, 1);
-		return;
-	case NCS_ACTION_PAGE_UP:
-		move(screen, -page);
-		return;
-	case NCS_ACTION_PAGE_DOWN:
-		move(screen, page);
-		return;
-	case NCS_ACTION_FIRST:
-		move(screen, -all);
-		return;
-	case NCS_ACTION_LAST:
-		move(screen, all);
-		return;
-	case NCS_ACTION_ENTER:
-		screen->sorting = false;
+	screen->sorting = false;
+	if (action == NCS_ACTION_ENTER)
 		choose(screen, now_ns);
-		return;
-	default:
-		screen->sorting = false;
-	}
 }
 
 void ncs_sort_draw(struct ncs_screen *screen, const struct ncs_rect *header,

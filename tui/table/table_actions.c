@@ -7,13 +7,6 @@
 
 #include "tui/table/column_layout.h"
 
-static void move_by(struct ncs_grid *table, long rows)
-{
-	long place = (long)table->selected + rows;
-
-	ncs_grid_select(table, place > 0 ? (size_t)place : 0);
-}
-
 static bool shows_last_column(const struct ncs_grid *table)
 {
 	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
@@ -80,30 +73,16 @@ static void step_level(struct ncs_grid *table, int step, char *notice,
 
 static bool act_on_rows(struct ncs_grid *table, enum ncs_action action)
 {
-	long page = table->page > 1 ? table->page - 1 : 1;
+	size_t page = table->page > 1 ? (size_t)table->page - 1 : 1;
+	size_t place = table->selected;
 
-	switch (action) {
-	case NCS_ACTION_UP:
-		move_by(table, -1);
-		return true;
-	case NCS_ACTION_DOWN:
-		move_by(table, 1);
-		return true;
-	case NCS_ACTION_PAGE_UP:
-		move_by(table, -page);
-		return true;
-	case NCS_ACTION_PAGE_DOWN:
-		move_by(table, page);
-		return true;
-	case NCS_ACTION_FIRST:
-		ncs_grid_select_first(table);
-		return true;
-	case NCS_ACTION_LAST:
-		ncs_grid_select(table, table->count);
-		return true;
-	default:
+	if (!ncs_action_moves(action, page, table->count, &place))
 		return false;
-	}
+	if (action == NCS_ACTION_FIRST)
+		ncs_grid_select_first(table);
+	else
+		ncs_grid_select(table, place);
+	return true;
 }
 
 static void toggle_following(struct ncs_grid *table, char *notice, size_t size)

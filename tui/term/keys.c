@@ -165,3 +165,30 @@ unsigned ncs_key_bar_number(const struct ncs_key *key)
 		return 0;
 	return (unsigned)function_number(keys, length);
 }
+
+bool ncs_action_moves(enum ncs_action action, size_t page, size_t last,
+		      size_t *place)
+{
+	bool by_page = action == NCS_ACTION_PAGE_UP ||
+		       action == NCS_ACTION_PAGE_DOWN;
+	size_t by = by_page ? page : 1;
+
+	switch (action) {
+	case NCS_ACTION_UP:
+	case NCS_ACTION_PAGE_UP:
+		*place -= *place < by ? *place : by;
+		return true;
+	case NCS_ACTION_DOWN:
+	case NCS_ACTION_PAGE_DOWN:
+		*place = *place + by < last ? *place + by : last;
+		return true;
+	case NCS_ACTION_FIRST:
+		*place = 0;
+		return true;
+	case NCS_ACTION_LAST:
+		*place = last;
+		return true;
+	default:
+		return false;
+	}
+}

@@ -47,6 +47,11 @@ extern const char *const ncs_key_group_titles[NCS_KEY_GROUP_COUNT];
 /* Returns the action of a key that curses read, or NCS_ACTION_NONE. */
 enum ncs_action ncs_key_action(int code);
 
+/* Moves a place in a list from 0 to `last`: by one, by a page, or to an end. Returns
+ * false if the action is none of these. */
+bool ncs_action_moves(enum ncs_action action, size_t page, size_t last,
+		      size_t *place);
+
 /* Maps the codes that different terminals send for Enter and Backspace to one
  * code each. Returns other codes unchanged. */
 int ncs_key_normalize(int code);
