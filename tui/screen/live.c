@@ -41,7 +41,6 @@
 #include "tui/commands/job_environment.h"
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/set_command.h"
-#include "tui/table/table.h"
 #include "tui/term/term.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -265,8 +264,7 @@ static void draw(struct live *live)
 static void read_stacks(struct live *live)
 {
 	struct ncs_screen *screen = &live->screen;
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(ncs_screen_table(screen));
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 	int error = ncs_stacks_reading_start(
 		&live->stacks,
 		&(struct ncs_stacks_request){

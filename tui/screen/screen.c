@@ -65,8 +65,7 @@ void ncs_screen_release(struct ncs_screen *screen)
 
 static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(&screen->tables[screen->view]);
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	return row ? row->row.rank : NULL;
 }
@@ -143,8 +142,7 @@ static void say_tags(struct ncs_screen *screen, uint64_t now_ns)
 static const struct ncs_row *taggable(struct ncs_screen *screen,
 				      uint64_t now_ns)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(ncs_screen_table(screen));
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	if (row && !row->unreadable && !row->of)
 		return &row->row;
@@ -259,21 +257,6 @@ static void mark(struct ncs_screen *screen, uint64_t now_ns)
 	ncs_screen_say(screen, now_ns,
 		       "rates and shares start again here; a selects other"
 		       " times");
-}
-
-static bool act_on_time(struct ncs_screen *screen, enum ncs_action action,
-			uint64_t now_ns)
-{
-	switch (action) {
-	case NCS_ACTION_WINDOW:
-		next_window(screen, now_ns);
-		return true;
-	case NCS_ACTION_MARK:
-		mark(screen, now_ns);
-		return true;
-	default:
-		return false;
-	}
 }
 
 static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
@@ -394,6 +377,12 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_PAUSE:
 		toggle_pause(screen, now_ns);
 		return screen->paused ? 0 : NCS_REQUEST_SAMPLE;
+	case NCS_ACTION_WINDOW:
+		next_window(screen, now_ns);
+		return 0;
+	case NCS_ACTION_MARK:
+		mark(screen, now_ns);
+		return 0;
 	case NCS_ACTION_SAMPLE:
 		ncs_screen_say(screen, now_ns, "refreshed");
 		return NCS_REQUEST_SAMPLE;
@@ -492,7 +481,6 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	if (act_on_view(screen, action, now_ns) ||
 	    act_on_table(screen, action, now_ns) ||
 	    act_on_search(screen, action, now_ns) ||
-	    act_on_time(screen, action, now_ns) ||
 	    act_on_tags(screen, action, now_ns) ||
 	    act_on_appearance(screen, action, now_ns))
 		return 0;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
-#include "tui/table/table.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
@@ -22,8 +21,7 @@
 
 static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(&screen->tables[screen->view]);
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	return screen->view == NCS_VIEW_RANK && row && !row->of &&
 			       !row->unreadable ?

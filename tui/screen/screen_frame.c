@@ -55,8 +55,7 @@ static bool shows_evidence(const struct ncs_screen *screen)
 static const struct ncs_finding *
 finding_of_selected(const struct ncs_screen *screen)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(&screen->tables[screen->view]);
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	return screen->view == NCS_VIEW_RANK && screen->diagnosis.count > 0 &&
 			       row && !row->of && row->row.rank &&
@@ -546,8 +545,8 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	struct ncs_layout_request request = {
 		.height = height,
 		.width = width,
-		.title = !screen->hide_header,
-		.summary = screen->hide_header ?
+		.title = !screen->options.hide_header,
+		.summary = screen->options.hide_header ?
 				   0 :
 				   ncs_summary_lines(screen, width) +
 					   (screen->replay != NULL),

@@ -20,8 +20,7 @@ static void forget_trail(struct ncs_screen *screen)
 /* Shows the timeline with the current focus, at the selected row. */
 static void show_timeline(struct ncs_screen *screen)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(ncs_screen_table(screen));
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	if (screen->view == NCS_VIEW_TIMELINE)
 		return;
@@ -61,8 +60,7 @@ void ncs_screen_step_view(struct ncs_screen *screen, unsigned step)
 static const struct ncs_channel_view *
 selected_channel(const struct ncs_screen *screen)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(&screen->tables[screen->view]);
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	if (!row || row->unreadable || row->row.view != NCS_VIEW_CHANNEL)
 		return NULL;
@@ -279,8 +277,7 @@ static void toggle_group(struct ncs_screen *screen,
 
 void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(ncs_screen_table(screen));
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	if (!row)
 		ncs_screen_say(screen, now_ns, "no row is selected");

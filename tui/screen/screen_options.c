@@ -30,8 +30,6 @@ void ncs_screen_apply(struct ncs_screen *screen,
 	screen->interval_ns = options->interval_ns;
 	if (options->window != window_option(screen))
 		ncs_model_set_window(&screen->model, options->window);
-	screen->hide_header = options->hide_header;
-	screen->hide_idle = options->hide_idle;
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
 		ncs_grid_set_sort(&screen->tables[i], options->sort[i].column,
 				  options->sort[i].inverted);
@@ -52,8 +50,6 @@ void ncs_screen_collect(struct ncs_screen *screen)
 	options->view = screen->view;
 	options->interval_ns = screen->interval_ns;
 	options->window = window_option(screen);
-	options->hide_header = screen->hide_header;
-	options->hide_idle = screen->hide_idle;
 	options->level = ncs_screen_table(screen)->level;
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
 		options->sort[i] = (struct ncs_sort){

@@ -47,8 +47,7 @@ static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
 /* Remembers the selected row, to go back to it. */
 static void remember_selected(struct ncs_screen *screen)
 {
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(ncs_screen_table(screen));
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 	struct ncs_grid_key key;
 
 	ncs_marks_clear(&screen->selected_before);

@@ -260,11 +260,8 @@ unsigned ncs_replay_go_typed(struct ncs_screen *screen, uint64_t now_ns)
 
 static bool is_of_recordings(enum ncs_action action)
 {
-	return action == NCS_ACTION_STEP_ON || action == NCS_ACTION_STEP_BACK ||
-	       action == NCS_ACTION_FASTER || action == NCS_ACTION_SLOWER ||
-	       action == NCS_ACTION_GO || action == NCS_ACTION_GO_ABNORMAL ||
-	       action == NCS_ACTION_GO_ABNORMAL_BACK ||
-	       action == NCS_ACTION_GO_BEGINNING || action == NCS_ACTION_GO_END;
+	return action != NCS_ACTION_NONE &&
+	       ncs_keys[action - 1].group == NCS_KEY_GROUP_REPLAY;
 }
 
 /* NCS_ACTION_GO is not handled here: screen.c opens a prompt for it. */

@@ -16,6 +16,11 @@ struct ncs_grid *ncs_screen_table(struct ncs_screen *screen)
 	return &screen->tables[screen->view];
 }
 
+const struct ncs_grid_row *ncs_screen_selected(const struct ncs_screen *screen)
+{
+	return ncs_grid_selected(&screen->tables[screen->view]);
+}
+
 bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view)
 {
 	switch (view) {
@@ -35,7 +40,7 @@ void ncs_screen_build(struct ncs_screen *screen)
 		.model = &screen->model,
 		.focus = screen->focus,
 		.filter = screen->filter,
-		.hide_idle = screen->hide_idle,
+		.hide_idle = screen->options.hide_idle,
 		.tags = &screen->tags,
 		.only_tagged = screen->only_tagged,
 		.diagnosis = &screen->diagnosis,

@@ -118,8 +118,6 @@ struct ncs_screen {
 	bool only_tagged;
 
 	bool paused;
-	bool hide_idle;
-	bool hide_header;
 	bool had_job;
 	/* Views for which the model has data: it may have many ranks, and frames
 	 * ask for it several times each. */
@@ -166,6 +164,9 @@ enum ncs_request {
 
 /* Returns the table of the view that is shown. */
 struct ncs_grid *ncs_screen_table(struct ncs_screen *screen);
+
+/* Returns the row that is selected in it, or NULL. */
+const struct ncs_grid_row *ncs_screen_selected(const struct ncs_screen *screen);
 
 /* Whether a view has a tab: not one for which the source has nothing, unless it
  * is shown because the user asked for it. */

@@ -11,17 +11,8 @@
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
 #include "tui/screen/timeline_axis.h"
-#include "tui/table/table.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
-
-static const struct ncs_row *selected_row(const struct ncs_screen *screen)
-{
-	const struct ncs_grid_row *row =
-		ncs_grid_selected(&screen->tables[NCS_VIEW_TIMELINE]);
-
-	return row ? &row->row : NULL;
-}
 
 static bool find(const struct ncs_screen *screen, const struct ncs_row *row,
 		 struct ncs_stretch *found, size_t *count)
@@ -277,7 +268,7 @@ static void append_missing(const struct ncs_screen *screen,
 void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 			  size_t size)
 {
-	const struct ncs_row *row = selected_row(screen);
+	const struct ncs_row *row = &ncs_screen_selected(screen)->row;
 	struct ncs_axis axis = ncs_timeline_axis(screen);
 	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_stretch found;
@@ -304,14 +295,14 @@ void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 
 void ncs_timeline_highlight(struct ncs_screen *screen, uint64_t now_ns)
 {
-	const struct ncs_row *row = selected_row(screen);
+	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 	struct ncs_collective collective;
 	char text[sizeof(screen->notice)] = "";
 	struct ncs_stretch found;
 	size_t count;
 
-	if (!row || !find(screen, row, &found, &count) ||
-	    !ncs_stretch_collective(row->rank, &found, &collective)) {
+	if (!row || !find(screen, &row->row, &found, &count) ||
+	    !ncs_stretch_collective(row->row.rank, &found, &collective)) {
 		ncs_screen_say(screen, now_ns,
 			       "there is no known collective under the cursor");
 		return;
