@@ -92,10 +92,10 @@ is_complete() {
 # --- From start to end -----------------------------------------------------
 
 begin --record "$tmp/one"
-await [ -e "$tmp/one" ]
+check 'without a job a recorder says that it waits' await \
+	grep -q 'waiting for a job' "$tmp/err"
 "$replay" --speed 0.5 test/captures/net-v5-mix >/dev/null 2>&1
 check 'a recorder that waits for a job ends with it' ended 0
-check 'it says that it waits' grep -q 'waiting for a job' "$tmp/err"
 check 'it says what was recorded' \
 	grep -q 'recorded [1-9][0-9]* records and .* of 2 ranks; wrote' \
 	"$tmp/err"
@@ -104,10 +104,10 @@ check 'the recording begins with the first record' [ "$(says missed)" -eq 0 ]
 check 'other users cannot read the recording' \
 	[ "$(stat -c %a "$tmp/one")" = 600 ]
 
-"$replay" --hold test/captures/net-v5-mix >/dev/null 2>&1 &
+"$replay" --hold --verbose test/captures/net-v5-mix >/dev/null \
+	2>"$tmp/left.played" &
 job=$!
-await there_are 2
-sleep 1
+check 'a job has made its calls' await have_played left net-v5-mix
 # shellcheck disable=SC2046 # a list of words
 kill -s KILL $(pgrep -P "$job") "$job"
 wait "$job" 2>/dev/null
@@ -142,24 +142,36 @@ check '… and says how many it knows of' \
 rm -f "$later"
 
 # signalled_twice PAUSE STATUS: records into a small pipe, which nobody reads until
-# two signals have come; succeeds if the recorder ends with this status.
+# two signals have come; succeeds if the recorder ends with this status. Tries again if
+# a busy machine delivered them at another pace.
 signalled_twice() {
 	python3 - "$ncclstat" "$tmp/twice" "$@" <<'END'
 import fcntl, os, select, signal, subprocess, sys, time
 ncclstat, path, pause, status = sys.argv[1:]
-ends = os.pipe()
-fcntl.fcntl(ends[1], 1031, 4096)  # F_SETPIPE_SZ
-recorder = subprocess.Popen([ncclstat, "--record=-"], stdout=ends[1])
-os.close(ends[1])
-select.select([ends[0]], [], [])
-recorder.send_signal(signal.SIGTERM)
-time.sleep(float(pause))
-recorder.send_signal(signal.SIGTERM)
-if int(status) < 0:
-    recorder.wait()
-with open(ends[0], "rb") as source, open(path, "wb") as target:
-    target.write(source.read())
-sys.exit(recorder.wait() != int(status))
+for _ in range(5):
+    ends = os.pipe()
+    fcntl.fcntl(ends[1], 1031, 4096)  # F_SETPIPE_SZ
+    recorder = subprocess.Popen([ncclstat, "--record=-"], stdout=ends[1])
+    os.close(ends[1])
+    select.select([ends[0]], [], [])
+    begun = time.monotonic()
+    recorder.send_signal(signal.SIGTERM)
+    time.sleep(float(pause))
+    recorder.send_signal(signal.SIGTERM)
+    if int(status) < 0:
+        try:
+            recorder.wait(60)
+        except subprocess.TimeoutExpired:
+            print("the second signal did not end it")
+            recorder.kill()
+    with open(ends[0], "rb") as source, open(path, "wb") as target:
+        target.write(source.read())
+    ended = recorder.wait()
+    took = time.monotonic() - begun
+    print("status", ended, "after", took, "s")
+    if ended == int(status) or (int(status) == 0 and took < 1):
+        break
+sys.exit(ended != int(status))
 END
 }
 check 'a second signal at once, as of timeout(1), is the same one' \
@@ -168,10 +180,10 @@ check '… with a complete file' python3 test/record_oracle.py "$tmp/twice"
 check 'one that comes later ends the recorder at once' signalled_twice 1.2 -15
 
 check '--duration ends the recorder' \
-	run 0 --record "$tmp/short" --duration 2 --interval 0.1
+	run 0 --record "$tmp/short" --duration 4 --interval 0.1
 check '… with a complete file' is_complete "$tmp/short"
 check 'states are taken at the interval' \
-	sh -c '[ "$1" -gt 8 ] && [ "$1" -le 44 ]' sh "$(says states)"
+	sh -c '[ "$1" -gt 8 ] && [ "$1" -le 84 ]' sh "$(says states)"
 
 begin --record "$tmp/killed" --duration 20
 await has_records "$tmp/killed"
@@ -199,9 +211,10 @@ check 'several files: at most three, however long they took' \
 	sh -c '[ -e "$1.1" ] && [ ! -e "$1.3" ]' sh "$tmp/many"
 check 'several files: nothing is missing between them' \
 	is_complete "$tmp"/many*
-check 'files by size, only the latest kept' \
-	run 0 --record "$tmp/sized" --duration 2 --rotate=64k,keep=2 \
-	--interval 0.1
+begin --record "$tmp/sized" --rotate=64k,keep=2 --interval 0.1
+check 'files by size' await [ -e "$tmp/sized.2" ]
+kill -s INT "$recorder"
+check '… end in good order' ended 0
 check '… there are two, without the first' \
 	sh -c '[ "$(ls "$1"/sized* | wc -l)" -eq 2 ] && [ ! -e "$1/sized" ]' \
 	sh "$tmp"

@@ -92,7 +92,7 @@ job="$job $!"
 	>"$tmp/out" 2>"$tmp/err" &
 watch2=$!
 job="$job $watch2"
-await test -s "$tmp/pid"
+check 'a command begins to run' await test -s "$tmp/pid"
 kill "$watch2"
 wait "$watch2"
 ended() {
