@@ -110,11 +110,11 @@ bool ncs_agent_wait(struct ncs_agent_wait *wait, uint64_t until_ns)
 {
 	uint64_t heartbeat_ns = wait->settings->heartbeat_ns;
 	const struct pollfd *files = wait->files;
-	uint64_t now_ns = ncs_clock_monotonic_ns();
+	uint64_t asked_ns = ncs_clock_monotonic_ns(), now_ns;
 	int ready;
 
-	watch_input(wait, now_ns);
-	ready = poll(wait->files, FILES, timeout_of(wait, until_ns, now_ns));
+	watch_input(wait, asked_ns);
+	ready = poll(wait->files, FILES, timeout_of(wait, until_ns, asked_ns));
 	now_ns = ncs_clock_monotonic_ns();
 	if (ready > 0 && files[STOP].revents)
 		wait->end = NCS_AGENT_STOPPED;
@@ -122,7 +122,8 @@ bool ncs_agent_wait(struct ncs_agent_wait *wait, uint64_t until_ns)
 		wait->end = NCS_AGENT_OUTPUT_CLOSED;
 	else if (ready > 0 && files[INPUT].revents)
 		return take_input(wait, now_ns);
-	else if (heartbeat_ns != 0 && now_ns - wait->beat_ns >= heartbeat_ns)
+	/* A beat may have come since, if this process was held up. */
+	else if (heartbeat_ns != 0 && asked_ns - wait->beat_ns >= heartbeat_ns)
 		wait->end = NCS_AGENT_INPUT_SILENT;
 	else
 		return true;
