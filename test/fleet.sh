@@ -70,11 +70,7 @@ fleet_hang() {
 		fleet_jobs="$fleet_jobs $!"
 		rank=$((rank + 1))
 	done
-	tries=0
-	until [ "$tries" -ge 200 ] || fleet_is_stuck "$@"; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
+	await fleet_is_stuck "$@"
 }
 
 # fleet_is_stuck NODE...: whether rank 0 has waited for some seconds.
@@ -108,14 +104,22 @@ fleet_has_agents() {
 	[ "$(fleet_agents | wc -l)" -ge "$1" ]
 }
 
+# fleet_have_written: whether all agents have written something.
+fleet_have_written() {
+	for pid in $(fleet_agents); do
+		[ "$(sed -n 's/^wchar: //p' "/proc/$pid/io")" -gt 0 ] || return
+	done
+}
+
 # fleet_watch AGENTS OPTION...: starts a viewer that goes on, $viewer, and waits
-# for so many agents. What it prints is in $tmp/dump.
+# until so many agents have written. What it prints is in $tmp/dump.
 fleet_watch() {
 	agents=$1
 	shift
 	"$fleet_ncclstat" "$@" >"$tmp/dump" 2>&1 </dev/null &
 	viewer=$!
-	await fleet_has_agents "$agents" || echo "not ok agents of $* start"
+	await fleet_has_agents "$agents" && await fleet_have_written ||
+		echo "not ok agents of $* start"
 }
 
 # fleet_none_left NAME [SECONDS]: passes if they are all gone, or go within 10 s

@@ -69,7 +69,7 @@ fleet_none_left "$name: after q" | grep -v '^ok' && failed=1
 
 # --- What was kept -------------------------------------------------------------
 
-"$ncclstat" --record="$tmp/kept" --duration=3 --hosts='n[1-2]' \
+"$ncclstat" --record="$tmp/kept" --duration=5 --hosts='n[1-2]' \
 	2>"$tmp/out"
 grep -q 'looks of 2 nodes' "$tmp/out"
 verdict 'the nodes can be kept' $?

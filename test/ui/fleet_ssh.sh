@@ -40,7 +40,7 @@ fleet_jobs="$fleet_jobs $away"
 net=/proc/$away/ns/net
 tries=0
 while [ "$(readlink /proc/self/ns/net)" = "$(readlink "$net")" ] &&
-	[ "$tries" -lt 50 ]; do
+	[ "$tries" -lt 300 ]; do
 	sleep 0.1
 	tries=$((tries + 1))
 done
@@ -135,7 +135,7 @@ is_served() {
 }
 tries=0
 until is_served n1 && is_served n2 && is_served n3; do
-	[ "$tries" -lt 50 ] || {
+	[ "$tries" -lt 300 ] || {
 		tail -n 2 "$tmp/served" "$tmp/log-n1"
 		echo 'sshd does not let us in here'
 		exit 77
@@ -181,7 +181,7 @@ fleet_none_left 'after the verdicts'
 	>"$tmp/watch" 2>&1 &
 fleet_jobs="$fleet_jobs $!"
 watch=$!
-await grep -q ' stuck' "$tmp/watch"
+await grep -q ' stuck' "$tmp/watch" || echo 'not ok a watch on a host tells of it'
 fleet_soon 'what a host keeps of a job is read by ssh' 2 \
 	'^stuck' -- --diagnose --archive="$tmp/kept" --job=unnamed --hosts=n1
 kill "$watch"
@@ -201,7 +201,6 @@ told() {
 }
 
 fleet_watch 2 --diagnose --count 5 --interval 1 --hosts 'n[1-2]'
-sleep 1
 # Nobody answers who tries again.
 kill -STOP "${n1:?}"
 pkill -KILL -P "$n1"
@@ -210,8 +209,7 @@ told 'a connection that sshd closes is told' \
 kill -CONT "$n1"
 fleet_none_left 'after the end of an sshd'
 
-fleet_watch 2 --diagnose --count 10 --interval 1 --hosts 'n[1-2]'
-sleep 1
+fleet_watch 2 --diagnose --count 12 --interval 1 --hosts 'n[1-2]'
 pkill -KILL -P "$n1"
 told 'and the agent is started again' 'rank_missing, certain'
 grep -q '2 of 2 nodes' "$tmp/dump" && ! grep -q 'not_reachable' "$tmp/dump" ||
@@ -219,7 +217,6 @@ grep -q '2 of 2 nodes' "$tmp/dump" && ! grep -q 'not_reachable' "$tmp/dump" ||
 fleet_none_left 'after it was started again'
 
 fleet_watch 2 --diagnose --count 10 --interval 1 --hosts 'n[1-2]'
-sleep 1
 ip link set here down
 # By then it may have been tried again.
 told 'a link that is cut is told' \
