@@ -2,14 +2,13 @@
 # Sourced by tests that wait for something. Not a test.
 # shellcheck shell=sh
 
-# await COMMAND...: waits until the command succeeds, for about a minute: other tests
-# on the machine may hold it up for long. If it does not, says so: the check that
-# fails then is another one.
+# await COMMAND...: waits until the command succeeds, for a minute: other tests on the
+# machine may hold it up for long. If it does not, says so: the check that fails then
+# is another one.
 await() {
-	tries=0
+	deadline=$(($(date +%s) + 60))
 	until "$@"; do
-		tries=$((tries + 1))
-		if [ "$tries" -ge 600 ]; then
+		if [ "$(date +%s)" -ge "$deadline" ]; then
 			echo "# waited in vain for: $*" >&2
 			return 1
 		fi

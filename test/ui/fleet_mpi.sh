@@ -37,7 +37,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpi="mpirun --mca plm_rsh_agent $tmp/rsh --mca oob_tcp_if_include lo \
 --mca btl_tcp_if_include lo --host n1,n2,n3 -N 1"
 # shellcheck disable=SC2086 # words
-timeout 20 $mpi true >"$tmp/out" 2>&1 </dev/null || {
+timeout 60 $mpi true >"$tmp/out" 2>&1 </dev/null || {
 	tail -n 3 "$tmp/out"
 	echo 'mpirun does not work here'
 	exit 77
@@ -59,9 +59,19 @@ assert len(latest) == 3 and count > 100, (latest, count)
 PY
 }
 
+# are_many: whether there are enough lines of all nodes.
+are_many() {
+	[ "$(wc -l <"$tmp/lines")" -gt 150 ] &&
+		[ "$(grep -o 'ncclstat1:n[123]:' "$tmp/lines" | sort -u |
+			wc -l)" -eq 3 ]
+}
 # shellcheck disable=SC2086 # words
-timeout 4 $mpi --tag-output ncclstat --stream=lines --records -i 0.2 \
-	>"$tmp/lines" 2>/dev/null </dev/null
+$mpi --tag-output ncclstat --stream=lines --records -i 0.2 \
+	>"$tmp/lines" 2>/dev/null </dev/null &
+launcher=$!
+await are_many || echo 'not ok lines of three nodes come'
+kill "$launcher"
+wait "$launcher"
 if whole "$tmp/lines"; then
 	echo 'ok lines are whole, behind labels'
 else

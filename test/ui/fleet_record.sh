@@ -72,7 +72,7 @@ passes 'the nodes are told which job and how often' grep -qF -- \
 	"--interval=0.500 --heartbeat=30 --pid=7 --job='it'\\''s *'" \
 	"$tmp/ssh.log"
 fleet_wants 'the level of compression can be chosen' 0 'of 1 node' -- \
-	--record="$tmp/packed" --duration=2 --compress=19 --hosts=n1
+	--record="$tmp/packed" --duration=3 --compress=19 --hosts=n1
 for option in --interval=1 --compress --job=x --pid=1; do
 	fleet_wants "$option is for the command of --from" 64 \
 		'put them into the commands' -- --record="$tmp/none" \
@@ -85,7 +85,7 @@ fleet_wants 'there is no one output for all nodes' 64 'FILE.NODE' -- \
 
 # The second run does not see n2, whose file is of the first.
 fleet_wants 'the same files are written again' 0 'of 1 node;' -- \
-	--record="$run" --duration=2 --hosts=n1
+	--record="$run" --duration=3 --hosts=n1
 fleet_wants 'two runs are said' 2 'recordings are of 2 runs' \
 	'rank 1 of world, not on this node' '1 of its 2 ranks' \
 	-- --diagnose "$run".n1 "$run".n2
@@ -100,8 +100,8 @@ goes_on() {
 	set -- "$tmp/rotated/$1".*
 	[ -e "$1" ]
 }
-await goes_on n1
-await goes_on n2
+passes 'a recording of n1 goes on in another file' await goes_on n1
+passes 'so does that of n2' await goes_on n2
 kill "$rotating"
 wait "$rotating"
 passes 'there are more files of each node' \

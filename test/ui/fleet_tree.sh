@@ -48,7 +48,7 @@ fleet_soon 'a hang is certain through agents of agents' 2 \
 fleet_soon 'the rows name the nodes, not those in the middle' 0 \
 	' n1:/' ' n2:/' 'n3: no_job' -- --list --from "$both"
 fleet_wants 'streams can be kept there, too' 0 'of 3 nodes' -- \
-	--record "$tmp/kept" --duration 2.5 --from "$both"
+	--record "$tmp/kept" --duration 5 --from "$both"
 fleet_wants 'what was kept can be diagnosed' 2 'rank_missing, certain' -- \
 	--diagnose "$tmp/kept.n1" "$tmp/kept.n2"
 fleet_soon 'a launcher in the middle is heard' 0 ' n1:/' \
@@ -66,7 +66,7 @@ middle quick --stream=lines --records -i 0.1 \
 	--from "$tmp/agent n1 ncclstat --stream=lines -i 0.1 & \
 $tmp/agent n2 ncclstat --stream=lines -i 0.1 & wait"
 slow() {
-	timeout 20 sh "$tmp/quick" </dev/null | { sleep 10; timeout 3 cat; } |
+	timeout 20 sh "$tmp/quick" </dev/null | { sleep 10; timeout 6 cat; } |
 		"$fleet_ncclstat" --follow --record "$tmp/slow" - \
 			2>"$tmp/err" || return
 	for node in n1 n2; do
@@ -102,13 +102,20 @@ for signal in KILL TERM; do
 done
 
 # The agent in the middle is killed: its nodes have ended, others go on.
-fleet_watch 3 --interval 0.3 --diagnose --count 12 --from "$both"
-victim=$(fleet_processes | awk '/stream=packed/ && /hosts=n1/ { print $1 }')
-# shellcheck disable=SC2086 # one pid
-kill -KILL ${victim:?}
-wait "$viewer"
-if grep -q 'n1: silent\|n1: ended' "$tmp/dump" &&
-	! grep -q 'n2: silent\|n2: ended' "$tmp/dump"; then
+left_agent() {
+	fleet_processes | awk '/stream=packed/ && /hosts=n1/ { print $1 }'
+}
+loses_n1() {
+	fleet_watch 3 --interval 0.3 --diagnose --count 20 --from "$both"
+	victim=$(left_agent)
+	# shellcheck disable=SC2086 # one pid
+	kill -KILL ${victim:?}
+	wait "$viewer"
+	grep -q 'n1: silent\|n1: ended' "$tmp/dump" &&
+		! grep -q 'n2: silent\|n2: ended' "$tmp/dump"
+}
+# Where a machine is held up for 2 s the other one is rightly silent, too.
+if loses_n1 || loses_n1 || loses_n1; then
 	echo 'ok without its agent in the middle a node is not seen any more'
 else
 	echo 'not ok without its agent in the middle a node is not seen any more'
@@ -126,9 +133,6 @@ nodes = [node for line in lines if line[:1] == "{"
 print(nodes[-1]["looks"] if nodes else 0)
 PY
 }
-left_agent() {
-	fleet_processes | awk '/stream=packed/ && /hosts=n1/ { print $1 }'
-}
 began_again() {
 	another=$(left_agent)
 	[ -n "$another" ] && [ "$another" != "$victim" ]
@@ -140,11 +144,11 @@ has_more_looks() {
 # One that its launcher starts again brings its nodes back.
 fleet_watch 3 --interval 0.3 --dump=json --from \
 	"while sh $tmp/left; [ \$? -gt 128 ]; do sleep 0.3; done & sh $tmp/right & wait"
-await has_more_looks 2
+await has_more_looks 2 || echo 'not ok looks of an agent in the middle come'
 victim=$(left_agent)
 # shellcheck disable=SC2086 # one pid
 kill -KILL ${victim:?}
-await began_again
+await began_again || echo 'not ok an agent in the middle is started again'
 if await has_more_looks "$(($(looks_of_n1) + 3))"; then
 	echo 'ok an agent in the middle that is started again has its nodes back'
 else

@@ -129,7 +129,7 @@ is_alerted() {
 if [ -n "$is_told" ]; then
 	# After 30 s, which no rule shortens.
 	cp "$tmp/hook" "$tmp/said"
-	fleet_check 'Alertmanager tells of the hang, and what to do' await await is_alerted
+	fleet_check 'Alertmanager tells of the hang, and what to do' await is_alerted
 else
 	echo 'ok Alertmanager tells of the hang # SKIP not installed'
 fi

@@ -12,7 +12,6 @@ cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
 ncclstat=$synthetic
-. test/await.sh
 exporter=
 own_segments
 mkdir "$tmp/collector"
@@ -66,11 +65,10 @@ check_text() {
 
 # wait_for COMMAND...: waits until the command succeeds.
 wait_for() {
-	for _ in $(seq 200); do
-		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.1
-	done
-	"$@"
+	await quietly "$@" || "$@"
+}
+quietly() {
+	"$@" >/dev/null 2>&1
 }
 
 # --- The parser, which must find faults --------------------------------------
@@ -240,17 +238,18 @@ answers() {
 
 "$ncclstat" --listen="$tmp/socket" 2>"$tmp/said" &
 exporter=$!
-for _ in $(seq 100); do
-	[ ! -S "$tmp/socket" ] && kill -0 "$exporter" 2>/dev/null || break
-	sleep 0.1
-done
+# listens: whether it does, or has ended.
+listens() {
+	[ -S "$tmp/socket" ] || ! kill -0 "$exporter" 2>/dev/null
+}
+await listens
 if grep -q 'built without' "$tmp/said"; then
 	echo 'ok listen: says that it was built without libmicrohttpd'
 	check 'listen: --help says it, too' \
 		sh -c '"$1" --help | grep -q "not in this build"' - "$ncclstat"
 else
 	open_type='200 application/openmetrics-text; version=1.0.0; charset=utf-8'
-	check 'listen: OpenMetrics for who names it' answers "$open_type" \
+	check 'listen: OpenMetrics for who names it' wait_for answers "$open_type" \
 		'application/openmetrics-text;version=1.0.0,text/plain;q=0.5' \
 		/metrics
 	cp "$tmp/body" "$tmp/http0"

@@ -49,9 +49,9 @@ wait "$job" 2>/dev/null
 
 mkdir "$tmp/calls"
 python3 test/ui/faulty_job.py missing 4 "$tmp/calls"
+rm -f "$tmp"/shm/ncclstat*
 "$replay" --plugin "$plugin" --hold "$tmp/calls" >"$tmp/replay.log" 2>&1 &
 background="$background $!"
-rm -f "$tmp"/shm/ncclstat*
 open 80x24 "exec $ncclstat"
 sees ' STUCK '
 verdict 'a job that hangs is shown' $?

@@ -39,7 +39,13 @@ died() {
 "$ncclstat" --record="$tmp/job.ncs" -i 0.1 2>"$tmp/recorder" &
 recorder=$!
 background="$background $recorder"
-sleep 3
+# has_recorded: whether both ranks are alive 3 s after its begin.
+has_recorded() {
+	[ "$("$ncclstat" --dump --at 3 "$tmp/job.ncs" 2>/dev/null |
+		grep -c ' world .* alive')" -eq 2 ]
+}
+soon has_recorded
+verdict 'three seconds are recorded' $?
 # Rank 0 dies, which is a problem to be found; then all do. If their parent died
 # first, they would exit in good order.
 victims=$(pgrep -P "$job" | tr '\n' ' ')
@@ -180,14 +186,15 @@ verdict 'q leaves' $?
 cat >"$tmp/keys" <<END
 p
 C-a
-wait 0.3
+await at 0:01.000 of
 save $tmp/first
 )
-wait 0.3
+await at 0:02.000 of
 save $tmp/second
 q
 END
-replaying -i 1 --keys "$tmp/keys" --since 1 --until 3
+open 110x30 "exec $ncclstat -i 1 --keys $tmp/keys --since 1 --until 3 \
+	--replay $tmp/job.ncs"
 ended 0 && grep -q 'at 0:01.000 of ' "$tmp/first" &&
 	grep -q 'at 0:02.000 of ' "$tmp/second"
 verdict 'a key script plays a part' $?
