@@ -40,12 +40,7 @@ open(sys.argv[1], "w").close()
 time.sleep(600)' "$tmp/$name.ready" "$@" &
 	pid=$!
 	jobs="$jobs $pid"
-	for _ in $(seq 100); do
-		[ -e "$tmp/$name.ready" ] && return
-		sleep 0.1
-	done
-	echo "process $name does not start"
-	return 1
+	await [ -e "$tmp/$name.ready" ] || echo "not ok process $name starts"
 }
 
 # stands PID WORD: succeeds if that is how the plugin stands in the process.
@@ -137,14 +132,9 @@ LD_PRELOAD="$tmp/new/libnccl.so.2" "$build/ncclreplay" --hold \
 	test/captures/net-v5-hang/rank0.calllog.xz >"$tmp/said" 2>&1 &
 jobs="$jobs $!"
 pid_that_publishes() {
-	for _ in $(seq 100); do
-		pid=$("$ncclstat" --list 2>/dev/null | awk 'NR == 2 { print $1 }')
-		[ -n "$pid" ] && stands "$pid" publishes >/dev/null && return
-		sleep 0.1
-	done
-	cat "$tmp/out"
-	return 1
+	pid=$("$ncclstat" --list 2>/dev/null | awk 'NR == 2 { print $1 }')
+	[ -n "$pid" ] && stands "$pid" publishes
 }
-check 'a process that publishes' pid_that_publishes
+check 'a process that publishes' await pid_that_publishes
 
 exit "$failed"

@@ -34,12 +34,13 @@ print(" ".join(sorted({(r["job"] or {}).get("job_id", "-")
 start_job net-v5-mix SLURM_JOB_ID=4711 SLURM_STEP_ID=0 RANK=3 WORLD_SIZE=8
 start_job net-v5-mix8 PBS_JOBID=12.srv HOSTNAME=llm-0 \
 	KUBERNETES_SERVICE_HOST=10.0.0.1 POD_NAMESPACE=prod
-i=0
-while [ "$(jobs_of)" != '12.srv 4711' ] && [ $i -lt 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
-[ "$(jobs_of)" = '12.srv 4711' ]
+# are_jobs IDS ARGUMENT...: whether these are the jobs of a dump.
+are_jobs() {
+	ids=$1
+	shift
+	[ "$(jobs_of "$@")" = "$ids" ]
+}
+soon are_jobs '12.srv 4711'
 verdict 'JSON tells the job of each rank' $?
 
 "$ncclstat" --dump | head -1 | grep -q 'ranks of 2 jobs,'
@@ -75,7 +76,7 @@ verdict '--clean takes no --job' $?
 	grep -q 'asked 2 processes' "$tmp/out"
 verdict '--set asks the processes of one job' $?
 
-"$ncclstat" --record="$tmp/both" --duration=1 2>"$tmp/err" &&
+"$ncclstat" --record="$tmp/both" --duration=3 2>"$tmp/err" &&
 	"$ncclstat" --record="$tmp/one" --duration=1 --job=4711 2>"$tmp/err" &&
 	[ "$(jobs_of "$tmp/both")" = '12.srv 4711' ] &&
 	[ "$(jobs_of "$tmp/one")" = 4711 ]
@@ -111,14 +112,11 @@ close
 for job in LSB_JOBID=71 FLUX_JOB_ID=f72Xy; do
 	start_job net-v5-mix "$job"
 	id=${job#*=}
-	i=0
-	while [ "$(jobs_of --job="$id")" != "$id" ] && [ $i -lt 100 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
-	[ "$("$ncclstat" --list 2>"$tmp/err" |
-		awk -v id="$id" '$5 == id' | wc -l)" -eq 2 ] &&
-		[ "$(jobs_of --job="$id")" = "$id" ]
+	lists_both() {
+		[ "$("$ncclstat" --list 2>"$tmp/err" |
+			awk -v id="$id" '$5 == id' | wc -l)" -eq 2 ]
+	}
+	soon lists_both && are_jobs "$id" --job="$id"
 	verdict "--list and --job take the id in ${job%%=*}" $?
 done
 
@@ -158,13 +156,10 @@ clean() {
 	"$ncclstat" --dump=json "$@" 2>"$tmp/err" |
 		python3 "$tmp/hostile_check.py" 2>"$tmp/wrong"
 }
-i=0
-until clean '--job=v-job_id*' || [ $i -ge 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+soon clean '--job=v-job_id*'
+is_clean=$?
 tail -n 1 "$tmp/wrong"
-[ $i -lt 100 ]
+[ $is_clean -eq 0 ]
 verdict 'hostile values of all variables are bounded and clean in JSON' $?
 "$ncclstat" --record="$tmp/hostile" --duration=1 '--job=v-job_id*' \
 	2>"$tmp/err" && clean "$tmp/hostile"

@@ -58,7 +58,15 @@ background=$fleet_jobs
 folder=$(readlink -f "$tmp/node-n1")
 chmod 755 "$folder"
 live="$tmp/agent n1 ncclstat --stream=lines"
-silent="{ $tmp/agent n2 ncclstat --stream=lines | { timeout 2 cat; sleep 60; }; }"
+# It is silent from 3 s after its first line on.
+cat >"$tmp/fall-silent" <<'END'
+#!/bin/sh
+IFS= read -r line
+printf '%s\n' "$line"
+timeout 3 cat
+exec sleep 60
+END
+silent="{ $tmp/agent n2 ncclstat --stream=lines | sh $tmp/fall-silent; }"
 other="$tmp/agent n3 ncclstat --stream=lines | python3 $tmp/other.py"
 denied="$tmp/denied $folder"
 
@@ -72,7 +80,7 @@ fleet_soon 'with all ranks seen the verdict stays certain' 2 \
 	"$live & $tmp/agent n2 ncclstat --stream=lines & $other & wait"
 fleet_wants 'a silent node makes it no more than possible' 2 \
 	'node_unseen' 'possible (last seen' '2 ranks, 1 of 2 nodes' -- \
-	--diagnose -n 9 --from "$live & $silent & wait"
+	--diagnose -n 10 --from "$live & $silent & wait"
 fleet_wants 'without a readable node there is no verdict' 4 \
 	'^no verdict: ranks of node n3' '0 of 1 node' -- \
 	--diagnose --from "$other"

@@ -12,6 +12,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
+. test/ui/alerting
 share=tui/share
 rules=$share/prometheus/ncclstat.rules.yml
 boards="$share/grafana/ncclstat-fleet.json $share/grafana/ncclstat-job.json"
@@ -23,15 +24,6 @@ at_end() {
 	for pid in $server $exporter; do
 		kill "$pid" 2>/dev/null
 	done
-}
-
-# wait_for COMMAND...: waits until the command succeeds.
-wait_for() {
-	for _ in $(seq 300); do
-		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.1
-	done
-	"$@"
 }
 
 # --- Names --------------------------------------------------------------------
@@ -111,7 +103,7 @@ cat >"$tmp/prometheus.yml" <<-END
 	    static_configs: [ targets: [ '127.0.0.1:$port' ] ]
 END
 prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" \
-	--web.listen-address="127.0.0.1:$web" >"$tmp/prometheus.log" 2>&1 &
+	--web.listen-address="127.0.0.1:$web" >"$tmp/prometheus" 2>&1 &
 server=$!
 
 # asks EXPRESSION: succeeds if the query has a result.
@@ -122,19 +114,21 @@ asks() {
 if grep -q 'built without' "$tmp/said"; then
 	echo 'ok queries: cannot be run without libmicrohttpd'
 else
-	check 'Prometheus scrapes the job' wait_for asks 'ncclstat_rank_alive == 1'
+	check 'Prometheus scrapes the job' await asks 'ncclstat_rank_alive == 1'
 	check 'rules: are evaluated' \
-		wait_for asks 'node_peer:ncclstat_peer_sent_bytes:rate5m'
-	check 'rules: none has an error' \
-		sh -c '! grep -E "level=(warn|error)" "$1"' - \
-		"$tmp/prometheus.log"
-	# shellcheck disable=SC2086
-	check 'every query of the dashboards is answered' \
-		sh -c 'python3 test/ui/dashboards.py run "$@" | tee "$0"' \
-		"$tmp/answers" "$url" $boards
-	check 'most queries have results' \
-		sh -c 'awk "/queries/ { exit !(\$3 * 10 >= \$1 * 8) }" "$1"' - \
-		"$tmp/answers"
+		await asks 'node_peer:ncclstat_peer_sent_bytes:rate5m'
+	check 'rules: none has an error' no_complaint
+	are_answered() {
+		# shellcheck disable=SC2086
+		python3 test/ui/dashboards.py run "$url" $boards >"$tmp/out"
+	}
+	check 'every query of the dashboards is answered' are_answered
+	# A rate needs two scrapes.
+	have_results() {
+		are_answered &&
+			awk '/queries/ { exit !($3 * 10 >= $1 * 8) }' "$tmp/out"
+	}
+	check 'most queries have results' await have_results
 fi
 
 # --- Grafana's schema -----------------------------------------------------------
