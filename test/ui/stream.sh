@@ -262,10 +262,10 @@ for node in a b; do
 	shm_folder "$tmp/$node"
 done
 hang=test/captures/net-v5-hang
-NCCLSTAT_DIR=$tmp/a "$replay" --speed 0.1 --hold $hang/rank0.calllog.xz \
+NCCLSTAT_DIR=$tmp/a "$replay" --speed 0.05 --hold $hang/rank0.calllog.xz \
 	>/dev/null 2>&1 7>&- &
 job=$!
-NCCLSTAT_DIR=$tmp/b "$replay" --speed 0.1 --hold $hang/rank1.calllog.xz \
+NCCLSTAT_DIR=$tmp/b "$replay" --speed 0.05 --hold $hang/rank1.calllog.xz \
 	>/dev/null 2>&1 7>&- &
 job="$job $!"
 
