@@ -23,9 +23,7 @@ serve() {
 		"${port:-0}" \
 		>"$tmp/port" &
 	server=$!
-	while [ ! -s "$tmp/port" ]; do
-		sleep 0.05
-	done
+	await test -s "$tmp/port" || echo "not ok the service starts: $1"
 	port=$(cat "$tmp/port")
 }
 
@@ -35,11 +33,16 @@ diagnosed() {
 	grep -q '^  verdict: rank_missing, possible' "$tmp/out"
 }
 
+# answered ARGUMENT...: the same, and RAS has answered within its time.
+answered() {
+	diagnosed "$@" && ! grep -q 'RAS was asked' "$tmp/out"
+}
+
 serve well
 NCCL_RAS_ADDR="localhost:$port" "$replay" --speed 0.05 \
 	test/captures/net-v5-hang/rank0* 2>"$tmp/replayed" &
 job=$!
-check 'a rank that is not seen is missing' diagnosed --wait=30
+check 'a rank that is not seen is missing' await answered --wait=30
 check 'RAS says how often it has called, in the evidence' grep -q \
 	'^  seen: RAS: rank 1 on host 10.0.0.1 has called AllReduce 41 times, the others 42$' \
 	"$tmp/out"
@@ -47,8 +50,11 @@ check 'RAS says which rank does not answer' grep -q \
 	'^  seen: RAS: rank 2 on host 10.0.0.3 does not answer$' "$tmp/out"
 check 'nothing is said of ranks that are seen, or of other communicators' \
 	sh -c '! grep -q "RAS: rank [09]" "$1"' sh "$tmp/out"
-"$ncclstat" --diagnose=json >"$tmp/json" 2>"$tmp/err"
-check 'JSON has it, too' grep -q '"RAS: rank 1 on host' "$tmp/json"
+has_json() {
+	"$ncclstat" --diagnose=json >"$tmp/out" 2>"$tmp/err"
+	grep -q '"RAS: rank 1 on host' "$tmp/out"
+}
+check 'JSON has it, too' await has_json
 for way in slow huge garbage old mute; do
 	serve "$way"
 	check "$way: the verdict is the same" diagnosed
@@ -72,9 +78,12 @@ serve well
 NCCL_RAS_ADDR="localhost:$port" "$replay" --hold "$tmp/nvlink/rank0.calllog" \
 	2>"$tmp/replayed" &
 job=$!
-"$ncclstat" --diagnose --wait=30 >"$tmp/out" 2>"$tmp/err"
-check 'a kernel waits for a rank that is not seen' grep -q \
-	'^  verdict: peer_wait, possible' "$tmp/out"
+waits() {
+	"$ncclstat" --diagnose --wait=30 >"$tmp/out" 2>"$tmp/err"
+	grep -q '^  verdict: peer_wait, possible' "$tmp/out" &&
+		! grep -q 'RAS was asked' "$tmp/out"
+}
+check 'a kernel waits for a rank that is not seen' await waits
 check 'RAS says of that rank how often it has called' grep -q \
 	'^  seen: RAS: rank 1 on host 10.0.0.1 has called AllReduce 41 times, the others 42$' \
 	"$tmp/out"

@@ -573,7 +573,7 @@ check 'they are as the schema says' python3 test/ui/json_schema.py \
 pid=$(python3 -c 'import json, sys
 print(json.load(open(sys.argv[1]))["stacks"]["processes"][0]["pid"])' \
 	"$tmp/out")
-check 'the process runs' runs "$pid"
+check 'the process runs' await runs "$pid"
 check 'no tool that stops it was run' test ! -e "$tmp/touched"
 echo 0 >"$COUNT"
 export NODE="$NCCLSTAT_DIR"
