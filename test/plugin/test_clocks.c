@@ -59,7 +59,7 @@ static void begin_with(void *argument)
 	struct guest guest = { 0 };
 
 	/* A hang is what is to be found. */
-	alarm(20);
+	alarm(100);
 	way = *(const enum way *)argument;
 	guest.host = open_plugin(LAST_API);
 	guest.context = init_comm(guest.host, "strange", GUEST_RANK);
@@ -76,7 +76,7 @@ static void change_to(void *argument)
 {
 	struct guest guest;
 
-	alarm(20);
+	alarm(100);
 	guest_open(&guest, LAST_API);
 	publish(&guest);
 	way = *(const enum way *)argument;

@@ -721,7 +721,7 @@ SCENARIO(forked_child_has_its_own_control_object)
 	play_group(&guest);
 	pid = scenario_fork();
 	if (pid == 0) {
-		alarm(20);
+		alarm(100);
 		child = guest;
 		child.context = init_comm(child.host, "child", 3);
 		view_open(&child.view, 1);

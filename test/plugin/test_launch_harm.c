@@ -798,7 +798,7 @@ SCENARIO(forked_child_leaves_launches_to_its_parent)
 	for (unsigned i = 0; i < 10; i++) {
 		pid = scenario_fork();
 		if (pid == 0) {
-			alarm(30);
+			alarm(100);
 			be_child(before + 5);
 		}
 		CHECK(waitpid(pid, &status, 0) == pid && status == 0,

@@ -747,7 +747,7 @@ static void fork_in_full_flight(void *argument)
 			expect_good_end(child);
 			continue;
 		}
-		alarm(20);
+		alarm(100);
 		own = guest;
 		own.context = init_comm(own.host, "child", 3);
 		CHECK(own.context != guest.context, "its own");
@@ -812,7 +812,7 @@ SCENARIO(thread_cancelled_in_init_leaves_no_lock)
 	struct guest guest = { 0 };
 
 	/* A hang is what is to be found. */
-	alarm(20);
+	alarm(100);
 	/* API 3 has no logger, in which a thread may be cancelled. */
 	guest.host = open_plugin(3);
 	run_cancelled(init_cancelled, guest.host);

@@ -560,7 +560,7 @@ SCENARIO(forked_child_can_attach_to_nvtx)
 	child = scenario_fork();
 	if (child == 0) {
 		/* A hang is what is to be found. */
-		alarm(20);
+		alarm(100);
 		_exit(!nvtx_copy_load(&copy, NCS_PLUGIN_PATH) ||
 		      nvtx_push(&copy, "in the child") != 0);
 	}

@@ -319,16 +319,17 @@ await all_nodes_answer || echo 'not ok the frozen node comes back'
 
 # --- The end of the viewer -------------------------------------------------------
 
+# no_srun: whether no srun of this test is left.
+no_srun() {
+	! pgrep -x srun | xargs -I{} grep -qzxF "FLEET_MARK=$FLEET_MARK" \
+		/proc/{}/environ 2>/dev/null
+}
 for signal in KILL TERM; do
 	fleet_watch 8 --dump --interval 0.3 --slurm "$job" \
 		--remote-command "$tmp/remote"
 	kill -"$signal" "$viewer"
 	wait "$viewer" 2>/dev/null
 	fleet_none_left "after SIG$signal to the viewer"
-	if pgrep -x srun >"$tmp/srun" && xargs -I{} sh -c \
-		"tr '\\0' '\\n' </proc/{}/environ | grep -qF '$tmp'" <"$tmp/srun"; then
-		echo "not ok no srun is left after SIG$signal"
-	else
-		echo "ok no srun is left after SIG$signal"
-	fi
+	await no_srun
+	says "no srun is left after SIG$signal" $?
 done

@@ -143,7 +143,7 @@ static void a_fork_waits_for_a_walk(void **state)
 	ncs_store_relaxed(&stage, 2);
 	pid = fork();
 	if (pid == 0) {
-		alarm(10);
+		alarm(100);
 		/* The child walks, too. */
 		_exit(code_with(NCS_NEXT "/one_sided.so", "child.so") == 0);
 	}
