@@ -72,10 +72,10 @@ check 'what is there can be recorded' sh -c \
 	 "$1" --dump=json "$2" | tee "$2.json" | grep -q "\"host_pid\": *$3"' \
 	sh "$build/ncclstat" "$tmp/recorded" "$victim" "$id"
 
-check '--set reaches a process in a container' sh -c \
+check '--set reaches a process in a container' await sh -c \
 	'"$1" --set sample=4 --pid "$2" | tee "$3" | grep -q "^pid $2 .*sample=4"' \
 	sh "$build/ncclstat" "$victim" "$tmp/out"
-check '--set asks each process in a container' sh -c \
+check '--set asks each process in a container' await sh -c \
 	'"$1" --set sample=default --job="$2" | grep -q "^asked 2 processes"' \
 	sh "$build/ncclstat" "$id"
 pkill -KILL -P "$job"
