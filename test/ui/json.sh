@@ -91,11 +91,12 @@ check 'it is told with its reason' listed '
 check 'a segment that cannot be read: diagnosis' prints 2 diagnosis \
 	--diagnose=json
 rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
-check 'nodes' prints 0 sample --dump=json --from \
+# An answer does not wait for nodes that nobody named and that come late.
+check 'nodes' await prints 0 sample --dump=json --from \
 	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
-check 'nodes: list' prints 0 list --list=json --from \
+check 'nodes: list' await prints 0 list --list=json --from \
 	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
-check 'nodes: diagnosis' prints 2 diagnosis --diagnose=json --from \
+check 'nodes: diagnosis' await prints 2 diagnosis --diagnose=json --from \
 	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
 
 # --- Recipes -------------------------------------------------------------------

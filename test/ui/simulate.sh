@@ -52,8 +52,8 @@ nodes_differ() {
 
 # A rank that makes no more calls is named, by its node.
 missing_rank_is_named() {
-	"$build/ncclsimulate" -S8 -h3 -r4 -m9 - 2>/dev/null |
-		"$build/ncclstat" --follow - --diagnose --wait=6 >"$tmp/said" 2>&1
+	"$build/ncclsimulate" -S30 -h3 -r4 -m9 - 2>/dev/null |
+		"$build/ncclstat" --follow - --diagnose --wait=25 >"$tmp/said" 2>&1
 	cat "$tmp/said"
 	grep -q '^stuck: rank 9 of world has not called .*; 11 ranks wait' \
 		"$tmp/said" &&
