@@ -200,8 +200,7 @@ is_stopped() {
 	is_told 2 '$hang.verdict == "rank_stopped" and $hang.root.rank == 1' "$@"
 }
 check 'it is stopped' await is_stopped
-# Until a state of the recording tells so.
-sleep 1
+check 'a recording tells so while it runs' await is_stopped "$tmp/stopped.ncs"
 # shellcheck disable=SC2086 # a list of words
 kill -KILL $victims
 wait "$recorder"
