@@ -56,8 +56,10 @@ check 'the rate is that of its length' holds \
 	- 1) < 0.02'
 
 own_segments
+rm -f "$tmp/said"
 "$ncclstat" --record "$tmp/mix.ncs" --interval 0.5 2>"$tmp/said" &
 recorder=$!
+await grep -qs 'waiting for a job' "$tmp/said"
 "$replay" test/captures/nvlink-v5-mix >"$tmp/played" 2>&1
 wait "$recorder"
 check 'a captured job with itself' run 0 --compare=json "$tmp/mix.ncs" \

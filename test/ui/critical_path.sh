@@ -95,11 +95,10 @@ check 'a format that is no trace takes no path' run 64 --export=csv --critical-p
 
 # --- A captured job --------------------------------------------------------
 
-"$ncclstat" --record "$tmp/job.rec" --duration 30 >/dev/null 2>&1 &
+"$ncclstat" --record "$tmp/job.rec" >"$tmp/said" 2>&1 &
 recorder=$!
+await grep -qs 'waiting for a job' "$tmp/said"
 "$build/ncclreplay" test/captures/net-v5-ddp8 >"$tmp/log" 2>&1
-sleep 0.3
-kill -INT "$recorder" 2>/dev/null
 wait "$recorder"
 recorder=
 check 'a recorded job is read' run 0 --critical-path=json "$tmp/job.rec"

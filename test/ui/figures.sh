@@ -106,6 +106,7 @@ verdict 'figures of a late rank are the same everywhere' $?
 recording=$tmp/job.ncs
 "$ncclstat" --record "$recording" --interval 0.1 2>"$tmp/recorder" &
 recorder=$!
+soon grep -qs 'waiting for a job' "$tmp/recorder"
 "$build/ncclreplay" --speed 0.15 test/captures/nccl2.27.7-v4-mix-killed \
 	>"$tmp/log" 2>&1
 wait "$recorder"

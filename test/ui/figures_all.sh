@@ -16,10 +16,12 @@ fi
 
 # recorded CAPTURE OPTION...: records a job to $tmp/CAPTURE.
 recorded() {
+	rm -f "$tmp/recorder"
 	"$ncclstat" --record "$tmp/$1" --interval 0.1 2>"$tmp/recorder" &
 	recorder=$!
 	job=$1
 	shift
+	soon grep -qs 'waiting for a job' "$tmp/recorder"
 	"$build/ncclreplay" "$@" "test/captures/$job" >"$tmp/log" 2>&1
 	wait "$recorder" && [ -s "$tmp/$job" ]
 }

@@ -321,8 +321,10 @@ await all_nodes_answer || echo 'not ok the frozen node comes back'
 
 # no_srun: whether no srun of this test is left.
 no_srun() {
-	! pgrep -x srun | xargs -I{} grep -qzxF "FLEET_MARK=$FLEET_MARK" \
-		/proc/{}/environ 2>/dev/null
+	for pid in $(pgrep -x srun); do
+		! grep -qzxF "FLEET_MARK=$FLEET_MARK" "/proc/$pid/environ" \
+			2>/dev/null || return
+	done
 }
 for signal in KILL TERM; do
 	fleet_watch 8 --dump --interval 0.3 --slurm "$job" \

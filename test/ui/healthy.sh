@@ -23,8 +23,10 @@ fi
 # watch ARGUMENT...: plays a job, and fails if a look at it, or at its recording,
 # finds something.
 watch() {
+	rm -f "$tmp/recorder"
 	"$ncclstat" --record "$tmp/job.ncs" --interval 0.5 2>"$tmp/recorder" &
 	recorder=$!
+	await grep -qs 'waiting for a job' "$tmp/recorder"
 	"$replay" "$@" >"$tmp/replay" 2>&1 &
 	job=$!
 	found=0

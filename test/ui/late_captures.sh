@@ -25,9 +25,11 @@ off_ms=1
 play() {
 	capture=$1
 	shift
+	rm -f "$tmp/said"
 	"$ncclstat" --record "$tmp/recording" --duration 30 \
 		>"$tmp/said" 2>&1 &
 	recorder=$!
+	await grep -qs 'waiting for a job' "$tmp/said"
 	"$replay" "$@" "test/captures/$capture" >"$tmp/log" 2>&1 || return
 	wait "$recorder" &&
 		"$ncclstat" --export=ndjson "$tmp/recording" >"$tmp/lines"

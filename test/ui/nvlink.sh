@@ -24,6 +24,7 @@ sys.exit(not eval(f"({sys.argv[2]})"))' "$1" "$2"
 
 "$ncclstat" --record "$tmp/job.ncs" --interval 0.1 2>"$tmp/record.err" &
 recorder=$!
+soon grep -qs 'waiting for a job' "$tmp/record.err"
 "$build/ncclreplay" "$capture" >"$tmp/log" 2>&1
 wait "$recorder"
 verdict 'a job is recorded' $?

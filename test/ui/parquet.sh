@@ -126,9 +126,12 @@ if unshare --uts true 2>/dev/null; then
 	shm_folder "$tmp/host"
 	NCCLSTAT_DIR="$tmp/host" unshare --uts sh -c '
 python3 -c "import socket; socket.sethostname(b\"../up/\xff\\\"x\x27 \n\")"
-"$1" --record "$2" 2>/dev/null &
+"$1" --record "$2" 2>"$4" &
+until grep -q "waiting for a job" "$4"; do
+	sleep 0.1
+done
 "$3" --speed 5 test/captures/net-v5-mix >/dev/null 2>&1
-wait' - "$ncclstat" "$tmp/host.ncs" "$build/ncclreplay"
+wait' - "$ncclstat" "$tmp/host.ncs" "$build/ncclreplay" "$tmp/host.said"
 	rm "$tmp/host"
 	compare host dump "$tmp/host.ncs"
 	check "a host's name leads to no other folder" \
