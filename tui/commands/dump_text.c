@@ -34,13 +34,15 @@ struct dump_table {
 	size_t last; /* last column of this view */
 };
 
-/* Prints a sentence, after a word that says of what it is, in lines of a width
- * (0: in one); all but the first are indented. */
-static void print_folded(FILE *file, const char *word, const char *text,
-			 unsigned width)
+/* Prints a sentence, cleaned, after a word that says of what it is, in lines of a
+ * width (0: in one); all but the first are indented. */
+static void print_sentence(FILE *file, const char *word, const char *raw,
+			   unsigned width, bool ascii)
 {
+	char clean[NCS_SENTENCE_MAX + 64], *text = clean;
 	int room = (int)width - (int)strlen(word);
 
+	ncs_utf8_clean(clean, sizeof(clean), raw, ascii);
 	fputs(word, file);
 	while (width > 0 && *text) {
 		size_t length = ncs_line_length(text, room > 1 ? room : 1);
@@ -289,26 +291,23 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 void ncs_dump_verdict(FILE *file, const struct ncs_model *model, unsigned width,
 		      bool ascii)
 {
-	char raw[NCS_SENTENCE_MAX + 64], text[NCS_SENTENCE_MAX + 64];
+	char text[NCS_SENTENCE_MAX + 64];
 
-	ncs_verdict_line(model->diagnosis, model, raw, sizeof(raw));
-	ncs_utf8_clean(text, sizeof(text), raw, ascii);
-	print_folded(file, "", text, width);
+	ncs_verdict_line(model->diagnosis, model, text, sizeof(text));
+	print_sentence(file, "", text, width, ascii);
 }
 
 void ncs_dump_step(FILE *file, const struct ncs_model *model, unsigned width,
 		   bool ascii)
 {
-	char raw[NCS_SENTENCE_MAX] = "", text[NCS_SENTENCE_MAX];
-
+	char text[NCS_SENTENCE_MAX] = "";
 	struct ncs_job_step step;
 
 	if (!ncs_busiest_step(model, &step))
 		return;
 	fputc('\n', file);
-	ncs_append_step(model, raw, sizeof(raw));
-	ncs_utf8_clean(text, sizeof(text), raw, ascii);
-	print_folded(file, "step: ", text, width);
+	ncs_append_step(model, text, sizeof(text));
+	print_sentence(file, "step: ", text, width, ascii);
 }
 
 /* Prints the estimates from the records of steps: a line for each rank and
@@ -316,7 +315,7 @@ void ncs_dump_step(FILE *file, const struct ncs_model *model, unsigned width,
 static void print_steps(FILE *file, const struct ncs_model *model,
 			unsigned width, bool ascii)
 {
-	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+	char text[NCS_FORMAT_MAX];
 	const char *gap = "\n";
 
 	for (size_t i = 0; i < model->rank_count; i++) {
@@ -325,14 +324,13 @@ static void print_steps(FILE *file, const struct ncs_model *model,
 		for (int send = 1; send >= 0; send--) {
 			if (!ncs_steps_view(rank->steps, send))
 				continue;
-			raw[0] = '\0';
-			ncs_append_rank_of(rank, raw, sizeof(raw));
-			ncs_append(raw, sizeof(raw),
+			text[0] = '\0';
+			ncs_append_rank_of(rank, text, sizeof(text));
+			ncs_append(text, sizeof(text),
 				   ", %s: ", send ? "sends" : "receives");
-			ncs_append_steps(rank, send, raw, sizeof(raw));
-			ncs_utf8_clean(text, sizeof(text), raw, ascii);
+			ncs_append_steps(rank, send, text, sizeof(text));
 			fputs(gap, file);
-			print_folded(file, "steps: ", text, width);
+			print_sentence(file, "steps: ", text, width, ascii);
 			gap = "";
 		}
 	}
@@ -342,7 +340,7 @@ static void print_steps(FILE *file, const struct ncs_model *model,
 static void print_launches(FILE *file, const struct ncs_model *model,
 			   unsigned width, bool ascii)
 {
-	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+	char text[NCS_FORMAT_MAX];
 	const char *gap = "\n";
 
 	for (size_t i = 0; i < model->rank_count; i++) {
@@ -350,15 +348,14 @@ static void print_launches(FILE *file, const struct ncs_model *model,
 
 		if (rank->now.launches.status == NCS_STREAM_UNKNOWN)
 			continue;
-		raw[0] = '\0';
-		ncs_append_rank_of(rank, raw, sizeof(raw));
-		ncs_append_liveness(rank, raw, sizeof(raw));
-		ncs_append(raw, sizeof(raw), ":");
-		ncs_append_launch_progress(rank, raw, sizeof(raw));
-		ncs_append_launch_timing(rank, raw, sizeof(raw));
-		ncs_utf8_clean(text, sizeof(text), raw, ascii);
+		text[0] = '\0';
+		ncs_append_rank_of(rank, text, sizeof(text));
+		ncs_append_liveness(rank, text, sizeof(text));
+		ncs_append(text, sizeof(text), ":");
+		ncs_append_launch_progress(rank, text, sizeof(text));
+		ncs_append_launch_timing(rank, text, sizeof(text));
 		fputs(gap, file);
-		print_folded(file, "launches: ", text, width);
+		print_sentence(file, "launches: ", text, width, ascii);
 		gap = "";
 	}
 }
@@ -388,14 +385,13 @@ static int compare_lateness(const void *left, const void *right)
 static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 			      unsigned width, bool ascii)
 {
-	char raw[NCS_FORMAT_MAX] = "", text[NCS_FORMAT_MAX];
+	char text[NCS_FORMAT_MAX] = "";
 
-	ncs_append_rank_of(rank, raw, sizeof(raw));
-	ncs_append(raw, sizeof(raw), ":");
-	ncs_append_lateness(rank, raw, sizeof(raw));
-	ncs_append_late_now(rank, raw, sizeof(raw));
-	ncs_utf8_clean(text, sizeof(text), raw, ascii);
-	print_folded(file, "late: ", text, width);
+	ncs_append_rank_of(rank, text, sizeof(text));
+	ncs_append(text, sizeof(text), ":");
+	ncs_append_lateness(rank, text, sizeof(text));
+	ncs_append_late_now(rank, text, sizeof(text));
+	print_sentence(file, "late: ", text, width, ascii);
 }
 
 /* Prints a line for each rank that was compared with others, or cannot be as
