@@ -293,7 +293,7 @@ int ncs_check_run(const struct ncs_command_input *input)
 				 ncs_directory(options->directory)))
 			status = NCS_EXIT_NOTHING;
 		print_all(output.file, &processes, unreadable, options->ascii);
-		ncs_output_release(&output, &status);
+		status = ncs_output_end(&output, status);
 	} else {
 		status = NCS_EXIT_NOTHING;
 	}

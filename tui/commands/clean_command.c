@@ -237,7 +237,6 @@ int ncs_clean_run(const struct ncs_command_input *input)
 {
 	struct clean_report report = { .options = input->options };
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
@@ -246,8 +245,6 @@ int ncs_clean_run(const struct ncs_command_input *input)
 		clean_archives(&report);
 	else
 		clean_segments(&report);
-	if (report.failed)
-		status = NCS_EXIT_NOTHING;
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output,
+			      report.failed ? NCS_EXIT_NOTHING : NCS_EXIT_OK);
 }

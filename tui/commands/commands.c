@@ -31,26 +31,22 @@
 static int run_help(const struct ncs_command_input *input)
 {
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
 	ncs_options_help(output.file, input->options, HELP_COLUMNS);
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output, NCS_EXIT_OK);
 }
 
 static int run_version(const struct ncs_command_input *input)
 {
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 
 	(void)input;
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
 	fputs("ncclstat " NCS_VERSION_TEXT "\n", output.file);
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output, NCS_EXIT_OK);
 }
 
 /* Where a command begins to read a recording. */
@@ -364,7 +360,6 @@ static void say_history(const struct ncs_archive_files *files,
 	struct ncs_options of_list = *options;
 	struct ncs_output output;
 	char path[4400], clean[4400];
-	int status;
 
 	if (!ncs_output_init(&output))
 		return;
@@ -377,7 +372,7 @@ static void say_history(const struct ncs_archive_files *files,
 		if (access(path, R_OK) == 0)
 			fprintf(output.file, "report: %s\n", clean);
 	}
-	ncs_output_release(&output, &status);
+	ncs_output_end(&output, NCS_EXIT_OK);
 	of_list.jobs_format = NCS_JOBS_TEXT;
 	ncs_jobs_run(&(struct ncs_command_input){ .options = &of_list });
 }

@@ -290,7 +290,6 @@ static bool read_side(struct ncs_compared *all, size_t side)
 static int print(const struct ncs_compared *all)
 {
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
@@ -298,8 +297,7 @@ static int print(const struct ncs_compared *all)
 		print_json(output.file, all);
 	else
 		print_text(output.file, all);
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output, NCS_EXIT_OK);
 }
 
 int ncs_compare_run(const struct ncs_command_input *input)

@@ -213,7 +213,6 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 		.owners = run->owners,
 	};
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 
 	ncs_recorded_operations_count(run->collectives, &view.count);
 	if (view.report->parts == 0) {
@@ -229,8 +228,7 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 		ncs_critical_path_json(output.file, &view);
 	else
 		ncs_critical_path_text(output.file, &view);
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output, NCS_EXIT_OK);
 }
 
 /* --- What there is not ---------------------------------------------------- */

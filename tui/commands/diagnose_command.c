@@ -264,7 +264,7 @@ static void say(void *context, const char *text)
 static int print(struct diagnose_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
-	int status = status_of(watch), written = NCS_EXIT_OK;
+	int status = status_of(watch);
 	struct ncs_output output;
 	struct ncs_ras *ras = NULL;
 	struct ncs_job_stacks *stacks = NULL;
@@ -299,8 +299,9 @@ static int print(struct diagnose_watch *watch)
 	watch->stamp.ras = NULL;
 	ncs_job_stacks_free(stacks);
 	watch->stamp.stacks = NULL;
-	ncs_output_release(&output, &written);
-	return written == NCS_EXIT_OK ? status : NCS_EXIT_NO_VERDICT;
+	return ncs_output_end(&output, NCS_EXIT_OK) == NCS_EXIT_OK ?
+		       status :
+		       NCS_EXIT_NO_VERDICT;
 }
 
 /* Fills the model with the recording's time before the sample. */

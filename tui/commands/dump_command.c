@@ -193,8 +193,7 @@ static bool dump_sample(const struct ncs_options *options,
 	ncs_model_update(model, source, stamp.monotonic_ns);
 	if (ncs_diagnose(diagnosis, model) != 0) {
 		ncs_complain("%s", strerror(ENOMEM));
-		*status = NCS_EXIT_NOTHING;
-		ncs_output_release(&output, status);
+		*status = ncs_output_end(&output, NCS_EXIT_NOTHING);
 		return false;
 	}
 	*status = sight_of(model);
@@ -203,7 +202,8 @@ static bool dump_sample(const struct ncs_options *options,
 		ncs_complain("%s", strerror(ENOMEM));
 		*status = NCS_EXIT_NOTHING;
 	}
-	return ncs_output_release(&output, status) && printed;
+	*status = ncs_output_end(&output, *status);
+	return !output.failed && printed;
 }
 
 /* Whether a sample is taken before the first that is printed, so that there are
@@ -275,7 +275,8 @@ static bool dump_metrics(struct ncs_metrics_watch *watch,
 		*status = sight_of(&watch->model);
 	else if (!error)
 		*status = NCS_EXIT_OK;
-	return ncs_output_release(&output, status) && !error;
+	*status = ncs_output_end(&output, *status);
+	return !output.failed && !error;
 }
 
 static int run_metrics(const struct ncs_command_input *input)

@@ -122,7 +122,7 @@ int ncs_hosts_run(const struct ncs_options *options)
 			if (!outcomes[i].is_good)
 				status = NCS_EXIT_NOTHING;
 		}
-		ncs_output_release(&output, &status);
+		status = ncs_output_end(&output, status);
 	}
 	if (outcomes)
 		ncs_outcomes_release(outcomes, hosts.count);

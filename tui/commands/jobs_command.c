@@ -161,7 +161,6 @@ static int print(const struct ncs_options *options, json_t *jobs)
 	json_t **sorted = calloc(all + 1, sizeof(json_t *)), *job;
 	const char *key;
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 
 	if (!sorted || !ncs_output_init(&output)) {
 		free(sorted);
@@ -177,8 +176,8 @@ static int print(const struct ncs_options *options, json_t *jobs)
 	else
 		print_text(output.file, sorted, count, options->ascii);
 	free(sorted);
-	ncs_output_release(&output, &status);
-	return count > 0 ? status : NCS_EXIT_NOTHING;
+	return ncs_output_end(&output,
+			      count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING);
 }
 
 /* --- A tar file ---------------------------------------------------------- */

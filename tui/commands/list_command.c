@@ -181,6 +181,5 @@ int ncs_list_run(const struct ncs_command_input *input)
 	else
 		ncs_list_recording_text(output.file, replay,
 					input->options->ascii);
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output, status);
 }

@@ -65,7 +65,6 @@ static void print_quoted(FILE *file, const char *text)
 static int print(const struct ncs_job_environment *environment)
 {
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
@@ -75,8 +74,7 @@ static int print(const struct ncs_job_environment *environment)
 		print_quoted(output.file, environment->variables[i].value);
 		fputc('\n', output.file);
 	}
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output, NCS_EXIT_OK);
 }
 
 /* Becomes the command. Returns only if that fails. */

@@ -256,9 +256,9 @@ static int set(const struct ncs_options *options, struct ncs_source *source,
 {
 	uint64_t *words = calloc(targets->count + 1, sizeof(*words));
 	struct ncs_output output;
-	int status = NCS_EXIT_OK;
 	char what[256];
 	size_t asked;
+	bool all_comply;
 
 	if (!words || !ncs_output_init(&output)) {
 		free(words);
@@ -269,11 +269,11 @@ static int set(const struct ncs_options *options, struct ncs_source *source,
 	fprintf(output.file, "asked %zu %s for %s\n", asked, processes(asked),
 		what);
 	wait_for_answers(model, source, targets, words);
-	if (!print_answers(output.file, model, targets, words, options->ascii))
-		status = NCS_EXIT_NOTHING;
+	all_comply = print_answers(output.file, model, targets, words,
+				   options->ascii);
 	free(words);
-	ncs_output_release(&output, &status);
-	return status;
+	return ncs_output_end(&output,
+			      all_comply ? NCS_EXIT_OK : NCS_EXIT_NOTHING);
 }
 
 int ncs_set_run(const struct ncs_command_input *input)

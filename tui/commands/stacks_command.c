@@ -29,24 +29,23 @@ int ncs_stacks_of_run(const struct ncs_command_input *input)
 	struct ncs_stack *stacks;
 	size_t count = ncs_stacks_parse(input->options->stacks_of, &stacks);
 	struct ncs_output output;
-	int status = NCS_EXIT_NOTHING;
 
 	if (count == 0) {
 		ncs_complain("--stacks-of expects PID:START:NAMESPACE,...");
 		return NCS_EXIT_USAGE;
 	}
-	if (ncs_output_init(&output)) {
-		status = NCS_EXIT_OK;
-		if (input->options->stacks == NCS_STACKS_LATE)
-			count = sample_late(stacks, input->options);
-		else
-			ncs_stacks_read(stacks, count);
-		for (size_t i = 0; i < count; i++) {
-			ncs_stack_print(output.file, &stacks[i]);
-			ncs_stack_forget(&stacks[i]);
-		}
-		ncs_output_release(&output, &status);
+	if (!ncs_output_init(&output)) {
+		free(stacks);
+		return NCS_EXIT_NOTHING;
+	}
+	if (input->options->stacks == NCS_STACKS_LATE)
+		count = sample_late(stacks, input->options);
+	else
+		ncs_stacks_read(stacks, count);
+	for (size_t i = 0; i < count; i++) {
+		ncs_stack_print(output.file, &stacks[i]);
+		ncs_stack_forget(&stacks[i]);
 	}
 	free(stacks);
-	return status;
+	return ncs_output_end(&output, NCS_EXIT_OK);
 }

@@ -98,7 +98,7 @@ int ncs_sight_status(uint64_t ranks, uint64_t unreadable)
 	return unreadable > 0 ? NCS_EXIT_UNREADABLE : NCS_EXIT_NOTHING;
 }
 
-bool ncs_output_release(struct ncs_output *output, int *status)
+int ncs_output_end(struct ncs_output *output, int status)
 {
 	bool failed = ferror(output->file);
 	int error;
@@ -106,13 +106,11 @@ bool ncs_output_release(struct ncs_output *output, int *status)
 	failed = fclose(output->file) != 0 || failed;
 	error = failed ? -ENOMEM : write_all(output->text, output->size);
 	free(output->text);
-	memset(output, 0, sizeof(*output));
+	*output = (struct ncs_output){ .failed = error };
 	if (!error)
-		return true;
-	*status = NCS_EXIT_OK;
-	if (error != -EPIPE) {
-		ncs_complain("standard output: %s", strerror(-error));
-		*status = NCS_EXIT_NOTHING;
-	}
-	return false;
+		return status;
+	if (error == -EPIPE)
+		return NCS_EXIT_OK;
+	ncs_complain("standard output: %s", strerror(-error));
+	return NCS_EXIT_NOTHING;
 }

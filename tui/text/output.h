@@ -42,6 +42,7 @@ struct ncs_output {
 	FILE *file; /* to print to */
 	char *text;
 	size_t size;
+	bool failed; /* not all was written */
 };
 
 /* Prints a message as one line to standard error, after the program's name.
@@ -60,10 +61,9 @@ void ncs_complain_in_ascii(void);
 /* Opens an output. Prints a message and returns false if there is no memory. */
 bool ncs_output_init(struct ncs_output *output);
 
-/* Writes the output to standard output and frees it. Returns true, and leaves
- * *status alone, if all was written. Else prints a message and sets *status to
- * the exit status; if standard output is a pipe that its reader closed, there
- * is no message and the status is NCS_EXIT_OK. */
-bool ncs_output_release(struct ncs_output *output, int *status);
+/* Writes the output to standard output and frees it. Returns the exit status:
+ * `status` if all was written. Else prints a message; if standard output is a pipe
+ * that its reader closed, there is no message and the status is NCS_EXIT_OK. */
+int ncs_output_end(struct ncs_output *output, int status);
 
 #endif
