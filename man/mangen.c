@@ -381,8 +381,8 @@ struct man_list {
 	}
 
 #define NAMED(ID, name_, help_) { .name = name_, .help = help_ },
-#define LOSS(ID, name_, what, help_) { .name = name_, .help = help_ },
-#define CSV_COLUMN(ID, name_, first, help_) { .name = name_, .help = help_ },
+/* With another column before the help. */
+#define NAMED_TOO(ID, name_, other, help_) { .name = name_, .help = help_ },
 #define WAIT(ID, letter, name_, help_) { .name = name_, .help = help_ },
 #define NAME(ID, name_, ...) { .name = name_ },
 #define OPTION(ID, name_, letter, has, argument, place, mode, kind, field, \
@@ -399,10 +399,8 @@ struct man_list {
 #define OUTSIDE_KERNEL(name_, help_) { .name = name_, .help = help_ },
 #define OUTSIDE_CODE(ID, name_, help_, how, text) \
 	{ .name = name_, .help = help_ },
-#define EXPORT(ID, name_, is_binary, help_) { .name = name_, .help = help_ },
 #define EXPORT_FIELD(ID, name_, where, type, help_) \
 	{ .name = name_, .help = help_ },
-#define NODE_STATE(ID, name_, sight, help_) { .name = name_, .help = help_ },
 #define PARQUET(TABLE, ID, name_, TYPE, unit, source, help_) \
 	{ .name = name_, .help = help_, .words = { #TABLE } },
 #define EVENT(ID, name_, bit, api, help_) \
@@ -443,11 +441,11 @@ static const struct man_list lists[] = {
 	{ "activities", "-tag -width Ds", put_lettered,
 	  ITEMS(NCS_ACTIVITIES, ACTIVITY) },
 	{ "exports", "-tag -width perfetto", put_named,
-	  ITEMS(NCS_EXPORTS, EXPORT) },
+	  ITEMS(NCS_EXPORTS, NAMED_TOO) },
 	{ "fields", "-tag -width appended_operations -compact", put_field_name,
 	  ITEMS(NCS_FIELDS, EXPORT_FIELD) },
 	{ "csv", "-tag -width communicator_id -compact", put_named,
-	  ITEMS(NCS_CSV_COLUMNS, CSV_COLUMN) },
+	  ITEMS(NCS_CSV_COLUMNS, NAMED_TOO) },
 	{ "parquet_tables", "-tag -width operations -compact", put_named,
 	  ITEMS(NCS_PARQUET_TABLES, NAMED) },
 	{ "kernel_statuses", "-tag -width broken_promise -compact", put_named,
@@ -471,7 +469,7 @@ static const struct man_list lists[] = {
 	{ "proxy_transitions", "-tag -width append_end -compact", put_named,
 	  ITEMS(NCS_PROXY_TRANSITIONS, NAMED) },
 	{ "losses", "-tag -width missing_stop -compact", put_named,
-	  ITEMS(NCS_LOSSES, LOSS) },
+	  ITEMS(NCS_LOSSES, NAMED_TOO) },
 	{ "events", "-tag -width kernel_launch -compact", put_event,
 	  ITEMS(NCS_EVENTS, EVENT) },
 	{ "event_groups", "-tag -width operations -compact", put_event_group,
@@ -483,7 +481,7 @@ static const struct man_list lists[] = {
 	{ "refusals", "-tag -width malformed -compact", put_named,
 	  ITEMS(NCS_REFUSALS, NAMED) },
 	{ "node_states", "-tag -width not_reachable -compact", put_named,
-	  ITEMS(NCS_NODE_STATES, NODE_STATE) },
+	  ITEMS(NCS_NODE_STATES, NAMED_TOO) },
 	{ "moments", "-tag -width kernel_end -compact", put_named,
 	  ITEMS(NCS_MOMENTS, NAMED) },
 	{ "late_causes", "-tag -width transfer -compact", put_named,
@@ -541,7 +539,7 @@ static bool put_list(const struct man_list *list)
 /* Prints the names of a list by number: "0 idle, 1 send_gpu_wait, ...". */
 static bool put_numbers(const char *argument)
 {
-	const struct man_list *list = argument ? find_list(argument) : NULL;
+	const struct man_list *list = find_list(argument);
 	char text[2048] = "";
 	size_t used = 0;
 
@@ -586,7 +584,7 @@ static bool put_columns_of(const char *view, bool at_first)
 
 static bool put_columns(const char *view)
 {
-	if (!view || !put_columns_of(view, true))
+	if (!put_columns_of(view, true))
 		return false;
 	put_columns_of(view, false);
 	return true;
@@ -596,7 +594,7 @@ static bool put_columns(const char *view)
 static bool is_known(const struct man_item *column)
 {
 	static const struct man_item known[] = { NCS_FIELDS(
-		EXPORT_FIELD) NCS_CSV_COLUMNS(CSV_COLUMN) };
+		EXPORT_FIELD) NCS_CSV_COLUMNS(NAMED_TOO) };
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(known[i].name, column->name) == 0 &&
@@ -614,7 +612,7 @@ static bool put_parquet(const char *table)
 	const char *comma = "As in JSON or CSV:\n";
 	bool found = false;
 
-	for (size_t i = 0; table && i < COUNT(columns); i++) {
+	for (size_t i = 0; i < COUNT(columns); i++) {
 		if (strcmp(columns[i].words[0], table) != 0 ||
 		    !is_known(&columns[i]))
 			continue;
@@ -623,7 +621,7 @@ static bool put_parquet(const char *table)
 		comma = " ,\n";
 	}
 	puts(" .\n.Bl -tag -width moving_until_ns -compact");
-	for (size_t i = 0; table && i < COUNT(columns); i++) {
+	for (size_t i = 0; i < COUNT(columns); i++) {
 		if (strcmp(columns[i].words[0], table) != 0 ||
 		    is_known(&columns[i]))
 			continue;
@@ -665,7 +663,7 @@ static bool put_options(const char *task)
 	bool found = false;
 
 	puts(".Bl -tag -width Ds");
-	for (int i = 0; task && i < OPTIONS_END; i++) {
+	for (int i = 0; i < OPTIONS_END; i++) {
 		if (!is_of_task((enum option)i, task))
 			continue;
 		put_option(&options[i]);
@@ -693,11 +691,9 @@ static void put_option_names(const char *task)
 	puts(" .");
 }
 
-static bool put_kept_options(const char *argument)
+static void put_kept_options(void)
 {
-	if (!argument)
-		put_option_names(NULL);
-	return !argument;
+	put_option_names(NULL);
 }
 
 /* Prints an option with one word for its argument. */
@@ -746,7 +742,7 @@ static void put_first(const char *task)
 }
 
 /* Prints a section for each task, which ends with the names of all its options. */
-static bool put_tasks(const char *argument)
+static void put_tasks(void)
 {
 	static const struct {
 		const char *task, *title, *page;
@@ -756,8 +752,6 @@ static bool put_tasks(const char *argument)
 #undef X
 	};
 
-	if (argument)
-		return false;
 	for (size_t i = 0; i < COUNT(tasks); i++) {
 		const char *page = tasks[i].page;
 		int length = (int)strcspn(page, "(");
@@ -767,7 +761,6 @@ static bool put_tasks(const char *argument)
 		printf("In\n.Xr %.*s %c :\n", length, page, page[length + 1]);
 		put_option_names(tasks[i].task);
 	}
-	return true;
 }
 
 /* --- Keys ----------------------------------------------------------------- */
@@ -792,7 +785,7 @@ static void put_key(const char *keys, const char *help)
 	ncs_mdoc_sentence(help);
 }
 
-static bool put_keys(const char *argument)
+static void put_keys(void)
 {
 	enum {
 #define X(ID, title) GROUP_##ID,
@@ -806,8 +799,6 @@ static bool put_keys(const char *argument)
 #undef X
 	};
 
-	if (argument)
-		return false;
 	for (int i = 0; i < GROUP_COUNT; i++) {
 		/* "In" would be a macro. */
 		printf(".Ss \\&%s\n.Bl -tag -width 16n -compact\n", titles[i]);
@@ -818,7 +809,6 @@ static bool put_keys(const char *argument)
 #undef X
 		puts(".El");
 	}
-	return true;
 }
 
 /* --- Shared memory and recordings ----------------------------------------- */
@@ -1003,8 +993,6 @@ static void put_fields(const struct man_struct *block)
 
 static bool put_struct(const char *argument)
 {
-	if (!argument)
-		return false;
 #define X(name, FIELDS) \
 	if (strcmp(argument, #name) == 0) { \
 		typedef struct ncs_##name struct_type; \
@@ -1019,59 +1007,47 @@ static bool put_struct(const char *argument)
 	return false;
 }
 
-static bool put_json_keys(const char *argument)
-{
-	return argument && ncs_json_keys(argument);
-}
-
 /* --- Versions ------------------------------------------------------------- */
 
-static bool put_version(const char *argument)
+static void put_version(void)
 {
-	if (argument)
-		return false;
 	printf(".Os \"ncclstat %s\"\n", NCS_VERSION_TEXT);
-	return true;
 }
 
-static bool put_format(const char *argument)
+static void put_format(void)
 {
-	if (argument)
-		return false;
 	printf("This page describes version %u.%u.\n", NCS_ABI_MAJOR,
 	       NCS_ABI_MINOR);
-	return true;
 }
 
-static bool put_record_format(const char *argument)
+static void put_record_format(void)
 {
-	if (argument)
-		return false;
 	printf("This page describes version %u.%u.\n", NCS_FORMAT_MAJOR,
 	       NCS_FORMAT_MINOR);
-	return true;
 }
 
 /* --- The page ------------------------------------------------------------- */
 
 /* Markers other than those of lists. Each function prints the text that
- * replaces the marker, and returns false if the argument is wrong. */
+ * replaces the marker; of a marker that has an argument, it returns false if that is
+ * wrong. */
 static const struct man_marker {
 	const char *name;
-	bool (*put)(const char *argument);
+	bool (*put_of)(const char *argument);
+	void (*put)(void);
 } markers[] = {
-	{ "columns", put_columns },
-	{ "parquet", put_parquet },
-	{ "options", put_options },
-	{ "kept_options", put_kept_options },
-	{ "tasks", put_tasks },
-	{ "keys", put_keys },
-	{ "struct", put_struct },
-	{ "numbers", put_numbers },
-	{ "json", put_json_keys },
-	{ "version", put_version },
-	{ "format", put_format },
-	{ "record_format", put_record_format },
+	{ "columns", put_columns, NULL },
+	{ "parquet", put_parquet, NULL },
+	{ "options", put_options, NULL },
+	{ "struct", put_struct, NULL },
+	{ "numbers", put_numbers, NULL },
+	{ "json", ncs_json_keys, NULL },
+	{ "kept_options", NULL, put_kept_options },
+	{ "tasks", NULL, put_tasks },
+	{ "keys", NULL, put_keys },
+	{ "version", NULL, put_version },
+	{ "format", NULL, put_format },
+	{ "record_format", NULL, put_record_format },
 };
 
 /* Returns false if there is no such marker, or if its argument is wrong. */
@@ -1081,9 +1057,15 @@ static bool replace_marker(const char *name, const char *argument)
 
 	if (list)
 		return !argument && put_list(list);
-	for (size_t i = 0; i < COUNT(markers); i++)
-		if (strcmp(markers[i].name, name) == 0)
-			return markers[i].put(argument);
+	for (size_t i = 0; i < COUNT(markers); i++) {
+		if (strcmp(markers[i].name, name) != 0)
+			continue;
+		if (argument)
+			return markers[i].put_of && markers[i].put_of(argument);
+		if (markers[i].put)
+			markers[i].put();
+		return markers[i].put;
+	}
 	return false;
 }
 
