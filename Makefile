@@ -587,7 +587,8 @@ $(BUILD)/ncclsimulate: $(SIMULATE_OBJ) $(LIB) $(SOURCES)
 
 # From an archive each test links only what it needs.
 TESTED := $(BUILD)/test/tested.a
-$(TESTED): $(call helpers,$(UNIT_SRC)) $(WRITER_OBJ) $(TUI_TEST_OBJ) $(SOURCES)
+$(TESTED): $(call helpers,$(UNIT_SRC)) $(WRITER_OBJ) $(TUI_TEST_OBJ) \
+		$(OBJ)/man/json_schema.o $(SOURCES)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D); rm -f $@; $(AR) rcsT $@ $(filter %.o,$^)
 $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(TESTED) $(LIB) $(SOURCES) \

@@ -9,6 +9,7 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/diagnosis.h"
+#include "man/json_schema.h"
 #include "ncclstat/size_class.h"
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/unit.h"
@@ -36,6 +37,57 @@ static struct ncs_model diagnose(struct ncs_diagnosis *diagnosis,
 	return model;
 }
 
+static bool is_required(const json_t *node, const char *key)
+{
+	json_t *required;
+	size_t i;
+
+	json_array_foreach(json_object_get(node, "required"), i,
+			   required) if (strcmp(json_string_value(required),
+						key) == 0) return true;
+	return false;
+}
+
+/* Asserts that the objects in a value have the members that the JSON Schema gives
+ * them, in its order. */
+static void assert_described(const json_t *node, json_t *value,
+			     const char *path)
+{
+	const char *reference =
+		json_string_value(json_object_get(node, "$ref"));
+	json_t *members = json_object_get(node, "properties"), *member;
+	json_t *others = json_object_get(node, "additionalProperties");
+	void *next = members ? json_object_iter(value) : NULL;
+	const char *key;
+	size_t i;
+
+	if (!node || json_is_null(value))
+		return;
+	if (reference)
+		assert_described(json_object_get(ncs_json_definitions(),
+						 strrchr(reference, '/') + 1),
+				 value, reference);
+	assert_described(json_array_get(json_object_get(node, "anyOf"), 0),
+			 value, path);
+	json_array_foreach(value, i, member)
+		assert_described(json_object_get(node, "items"), member, path);
+	json_object_foreach(members, key, member)
+	{
+		if (next && strcmp(json_object_iter_key(next), key) == 0) {
+			assert_described(member, json_object_iter_value(next),
+					 key);
+			next = json_object_iter_next(value, next);
+		} else if (is_required(node, key)) {
+			fail_msg("%s has no %s here", path, key);
+		}
+	}
+	if (next)
+		fail_msg("%s has %s", path, json_object_iter_key(next));
+	if (json_is_object(others))
+		json_object_foreach(value, key, member)
+			assert_described(others, member, key);
+}
+
 static json_t *dump_json_view(const struct scripted *scripted,
 			      enum ncs_view view)
 {
@@ -58,6 +110,8 @@ static json_t *dump_json_view(const struct scripted *scripted,
 	if (!sample)
 		fail_msg("%s: %s", error.text, text);
 	free(text);
+	assert_described(json_object_get(ncs_json_definitions(), "sample"),
+			 sample, "the dump");
 	return sample;
 }
 
@@ -150,6 +204,17 @@ TEST(json_objects_have_exactly_the_keys_of_the_schema)
 			"ep",
 		.gpu = { .compute_kernels = 1, .compute_busy_ns = 60 },
 	};
+	/* Those that may be null, and items of lists that may be empty. */
+	static const char *const parts[] = {
+		"kernel_timing.gpu_clock",
+		"cupti.gpu",
+		"channels.0",
+		"step_estimates.0",
+		"functions.0",
+		"classes.0",
+		"ranges.0.gpu",
+		"in_flight.0",
+	};
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
 	json_t *sample;
@@ -178,6 +243,7 @@ TEST(json_objects_have_exactly_the_keys_of_the_schema)
 	};
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
+	/* The schema requires fewer of them: views leave some out. */
 	assert_keys(
 		at(sample, "ranks.0"),
 		"pid rank host_pid host gpu_pci_id state past api_version nccl_version communicator job settings"
@@ -188,75 +254,24 @@ TEST(json_objects_have_exactly_the_keys_of_the_schema)
 		" events lost waits_for busbw_gbs operations_per_s"
 		" send_bytes_per_s recv_bytes_per_s kernel_age_ns call_age_ns"
 		" torn");
-	assert_keys(
-		at(sample, "ranks.0.sampling"),
-		"one_in slow_ns operations_kept operations_left_out operations_slow");
-	assert_keys(
-		at(sample, "ranks.0.step_estimates.0"),
-		"direction one_in operations records records_slow records_lost"
-		" steps time_ns");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (json_object_size(at(at(sample, "ranks.0"), parts[i])) == 0)
+			fail_msg("there is no %s", parts[i]);
 	assert_keys(at(sample, "ranks.0.step_estimates.0.time_ns"),
 		    "duration send_gpu_wait send_peer_wait send_wait");
 	assert_keys(at(sample, "ranks.0.step_estimates.0.time_ns.duration"),
 		    "total mean p50 p99");
 	assert_keys(at(sample, "ranks.0.step_estimates.0.time_ns.send_wait"),
 		    "total mean share p50 p99");
-	assert_keys(at(sample,
-		       "ranks.0.step_estimates.0.time_ns.send_wait.share"),
-		    "value error");
-	assert_keys(at(sample,
-		       "ranks.0.step_estimates.0.time_ns.send_wait.p99"),
-		    "value low high");
-	assert_keys(at(sample, "ranks.0.communicator"),
-		    "id name nranks nnodes");
-	assert_keys(at(sample, "ranks.0.proxy"),
-		    "state since_ns states_ns transitions appended_operations"
-		    " state_age_ns sleep_share idle_share active_share"
-		    " append_share wakeup_per_s idle_per_s active_per_s"
-		    " append_per_s");
 	assert_keys(at(sample, "ranks.0.proxy.states_ns"),
 		    "sleep idle active append");
 	assert_keys(at(sample, "ranks.0.proxy.transitions"),
 		    "idle active sleep wakeup append append_end");
-	assert_keys(at(sample, "ranks.0.kernel_timing"),
-		    "status asked period timed_calls captured_on captured_off"
-		    " gpu_clock");
-	assert_keys(at(sample, "ranks.0.kernel_timing.gpu_clock"),
-		    "offset_ns error_ns quantum_ns told_ns");
-	assert_keys(
-		at(sample, "ranks.0.channels.0"),
-		"channel direction peer state since_ns operations_started"
-		" operations_done steps_started steps_done bytes states_ns"
-		" step nsteps state_age_ns function bytes_per_s gpu_wait_share"
-		" peer_wait_share network_wait_share idle_share");
 	assert_keys(at(sample, "ranks.0.channels.0.states_ns"),
 		    "idle send_gpu_wait send_peer_wait send_wait recv_wait"
 		    " recv_flush_wait recv_gpu_wait");
-	assert_keys(
-		at(sample, "ranks.0.functions.0"),
-		"function calls operations operations_done bytes last_sequence_number timing timed"
-		" time_ns operations_per_s");
-	assert_keys(at(sample, "ranks.0.functions.0.time_ns"),
-		    "sum min p50 p90 p95 p99 max");
-	assert_keys(
-		at(sample, "ranks.0.classes.0"),
-		"function other size_bytes algorithm protocol operations timing timed bytes"
-		" time_ns algbw_gbs busbw_gbs operations_per_s");
-	assert_keys(at(sample, "ranks.0.classes.0.time_ns"),
-		    "sum min p50 p90 p95 p99 max");
-	assert_keys(
-		at(sample, "ranks.0.ranges.0"),
-		"range parent depth name calls operations bytes own_calls own_operations"
-		" operations_busy busy_ns timing timed time_ns"
-		" busy_algbw_gbs waits_ns gpu");
-	assert_keys(at(sample, "ranks.0.ranges.0.gpu"),
-		    "compute_kernels compute_ns compute_busy_ns"
-		    " communication_kernels communication_ns hidden_ns");
 	assert_integer_at(sample, "ranks.0.ranges.0.gpu.compute_busy_ns", 60);
 	assert_null_at(sample, "ranks.0.ranges.0.gpu.hidden_ns");
-	assert_keys(at(sample, "ranks.0.cupti"),
-		    "status gpu unplaced lost outside_kernels outside_busy_ns"
-		    " busy_ns");
 	assert_integer_at(sample, "ranks.0.cupti.outside_kernels", 3);
 	assert_integer_at(sample, "ranks.0.cupti.outside_busy_ns", 20);
 	assert_integer_at(sample, "ranks.0.cupti.busy_ns", 80);
@@ -264,17 +279,12 @@ TEST(json_objects_have_exactly_the_keys_of_the_schema)
 	assert_string_at(sample, "ranks.0.cupti.status", "on");
 	assert_integer_at(sample, "ranks.0.cupti.gpu.hidden_ns", 40);
 	assert_integer_at(sample, "ranks.0.cupti.unplaced", 0);
-	assert_keys(at(sample, "ranks.0.ranges.0.time_ns"), "sum p50 p90 p99");
 	assert_keys(at(sample, "ranks.0.ranges.0.waits_ns"),
 		    "send_gpu_wait send_peer_wait send_wait recv_wait"
 		    " recv_flush_wait recv_gpu_wait");
 	assert_string_at(sample, "ranks.0.ranges.0.name", "st?ep");
 	assert_null_at(sample, "ranks.0.ranges.0.parent");
 	assert_null_at(sample, "ranks.0.ranges.0.busy_ns");
-	assert_keys(
-		at(sample, "ranks.0.in_flight.0"),
-		"function sequence_number start_ns bytes peer user_tag range launch phase"
-		" children_started children_done");
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
 		assert_non_null(json_object_get(at(sample, "ranks.0.lost"),
 						ncs_loss_name(i)));
@@ -548,11 +558,6 @@ TEST(launches_are_in_the_json)
 	scripted_pass(scripted, 6 * SECOND);
 	sample = dump_json(scripted);
 	first = at(sample, "ranks.0.launches");
-	assert_keys(first,
-		    "status one_in launched launched_ns followed begun begun_ns"
-		    " ended ended_ns ahead wait wait_since_ns timed missed"
-		    " captured other_context bias_ns error_ns failure"
-		    " driver_since_ns");
 	assert_string_at(first, "status", "some");
 	assert_integer_at(first, "one_in", 8);
 	assert_integer_at(first, "launched", 8);
@@ -577,8 +582,6 @@ TEST(launches_are_in_the_json)
 	assert_string_at(sample, "ranks.0.in_flight.0.phase", "running");
 	assert_string_at(sample, "ranks.0.in_flight.1.phase", "queued");
 	first = at(sample, "communicators.0.launches");
-	assert_keys(first, "pid rank launched begun begun_ns ended ended_ns"
-			   " ahead");
 	assert_integer_at(first, "begun", 6);
 	json_decref(sample);
 	rank->snapshot.launches = (struct ncs_launches_view){
@@ -626,14 +629,6 @@ TEST(communicator_names_the_rank_that_is_behind)
 	sample = dump_json(scripted);
 	assert_int_equal(json_array_size(at(sample, "communicators")), 1);
 	first = at(sample, "communicators.0");
-	assert_keys(
-		first,
-		"communicator ranks_seen ranks_live ranks_silent"
-		" ranks_finished ranks_dead function sequence_number sequence_numbers_known"
-		" behind slowest functions peak_link peak_gbs skew"
-		" straggler launches"
-		" oldest_wait_since_ns oldest_wait_ns operations_per_s"
-		" send_bytes_per_s recv_bytes_per_s lost");
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		assert_null_at(first, unknown[i]);
 	assert_string_at(first, "communicator.id", "0000000000000011");
@@ -658,7 +653,6 @@ TEST(communicator_names_the_rank_that_is_behind)
 	assert_integer_at(first, "sequence_number", 4);
 	assert_integer_at(first, "sequence_numbers_known", 3);
 	assert_integer_at(first, "behind", 2);
-	assert_keys(at(first, "slowest"), "pid rank sequence_number ranks");
 	assert_integer_at(first, "slowest.pid", 101);
 	assert_integer_at(first, "slowest.rank", 1);
 	assert_integer_at(first, "slowest.sequence_number", 2);
@@ -702,15 +696,6 @@ TEST(lateness_comes_with_its_counts)
 	make_late(scripted);
 	sample = dump_json(scripted);
 	late = at(sample, "ranks.1.lateness");
-	assert_keys(
-		late,
-		"recent functions all told_by cost_share cost_share_least"
-		" cost_share_most cost_unknown straggler"
-		" operations_seen operations_compared operations_unknown records_lost");
-	assert_keys(
-		at(late, "recent"),
-		"operations last queued median_ns p99_ns exclusive_ns error_ns"
-		" cause causes_ns");
 	assert_integer_at(late, "recent.error_ns", 0);
 	assert_keys(at(late, "recent.causes_ns"), "host stream proxy peer");
 	assert_keys(at(late, "functions"), "AllReduce");
@@ -728,16 +713,10 @@ TEST(lateness_comes_with_its_counts)
 	assert_true(json_is_true(at(late, "straggler")));
 	assert_null_at(sample, "ranks.0.lateness.recent.exclusive_ns");
 	assert_true(json_is_false(at(sample, "ranks.0.lateness.straggler")));
-	assert_keys(at(sample, "ranks.1.late_now"),
-		    "function sequence_number late_ns ranks_waiting");
 	assert_integer_at(sample, "ranks.1.late_now.sequence_number", 40);
 	assert_integer_at(sample, "ranks.1.late_now.late_ns", 3 * SECOND);
 	assert_integer_at(sample, "ranks.1.late_now.ranks_waiting", 1);
 	assert_null_at(sample, "ranks.0.late_now");
-	assert_keys(
-		at(sample, "communicators.0.skew"),
-		"operations operations_all ranks median_ns p99_ns transfer_ns"
-		" transfer_error_ns error_ns other_clocks");
 	assert_integer_at(sample, "communicators.0.skew.median_ns", 2000000);
 	assert_integer_at(sample, "communicators.0.skew.transfer_ns", 2999999);
 	assert_integer_at(sample, "communicators.0.straggler.rank", 1);
@@ -754,10 +733,6 @@ TEST(bandwidth_is_by_communicator)
 	assert_int_equal(
 		json_array_size(at(sample, "communicators.0.functions")), 1);
 	function = at(sample, "communicators.0.functions.0");
-	assert_keys(function,
-		    "function operations launches ranks all_ranks timing"
-		    " moving_ns error_ns algbw_gbs busbw_gbs age_ns"
-		    " stale");
 	assert_string_at(function, "function", "AllReduce");
 	assert_integer_at(function, "operations", 40);
 	assert_integer_at(function, "launches", 40);
@@ -1090,9 +1065,6 @@ TEST(settings_come_with_their_lease)
 	};
 	scripted_pass(scripted, 2 * SECOND);
 	sample = dump_json(scripted);
-	assert_keys(at(sample, "ranks.0.settings"),
-		    "events kernel sample timing changes changed_ns asked"
-		    " refused lease");
 	assert_int_equal(json_array_size(at(sample, "ranks.0.settings.events")),
 			 2);
 	assert_string_at(sample, "ranks.0.settings.events.1", "control");
