@@ -122,17 +122,24 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	}
 }
 
-/* The output so far. */
-struct dump_progress {
+struct dump {
+	const struct ncs_options *options;
+	struct ncs_replay *replay; /* NULL if jobs run now */
+	struct ncs_source *source;
+	struct ncs_model model;
+	struct ncs_diagnosis diagnosis;
+	/* The output so far. */
 	bool printed; /* at least one table was printed */
 	bool said;    /* the last output was the message that there is no job */
+	int status;
 };
 
-static bool print_sample(FILE *file, const struct ncs_options *options,
-			 const struct ncs_model *model,
-			 const struct ncs_stamp *stamp,
-			 struct dump_progress *progress)
+static bool print_sample(FILE *file, struct dump *dump,
+			 const struct ncs_stamp *stamp)
 {
+	const struct ncs_options *options = dump->options;
+	const struct ncs_model *model = &dump->model;
+
 	if (model->error[0])
 		ncs_complain("%s", model->error);
 	if (options->format == NCS_DUMP_JSON) {
@@ -141,23 +148,23 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 	}
 	if (model->rank_count > 0 || model->unreadable_count > 0 ||
 	    model->node_count > 0) {
-		if (progress->printed)
+		if (dump->printed)
 			fputc('\n', file);
-		if (!progress->printed)
+		if (!dump->printed)
 			ncs_complain_of_unpublished(
 				ncs_count_unpublished(model));
-		progress->printed = true;
+		dump->printed = true;
 		/* Nodes are no answer to a question for a job. */
 		if (model->rank_count == 0 && model->node_count > 0 &&
-		    options->choice.job && !progress->said)
+		    options->choice.job && !dump->said)
 			ncs_dump_say_nothing(options);
-		progress->said = model->rank_count == 0;
+		dump->said = model->rank_count == 0;
 		return ncs_dump_text(file, model, options, stamp,
 				     ncs_output_columns());
 	}
-	if (!model->error[0] && !progress->said)
+	if (!model->error[0] && !dump->said)
 		ncs_dump_say_nothing(options);
-	progress->said = true;
+	dump->said = true;
 	return true;
 }
 
@@ -174,35 +181,23 @@ static int sight_of(const struct ncs_model *model)
 
 /* Takes and prints one sample. Returns false if no other sample should
  * follow. */
-static bool dump_sample(const struct ncs_options *options,
-			struct ncs_source *source,
-			const struct ncs_replay *replay,
-			struct ncs_model *model,
-			struct ncs_diagnosis *diagnosis,
-			struct dump_progress *progress, int *status)
+static bool dump_sample(struct dump *dump)
 {
 	struct ncs_output output;
 	struct ncs_stamp stamp;
 	bool printed;
 
-	if (!ncs_output_init(&output)) {
-		*status = NCS_EXIT_NOTHING;
+	dump->status = NCS_EXIT_NOTHING;
+	if (!ncs_output_init(&output))
 		return false;
-	}
-	stamp = ncs_dump_stamp(replay);
-	ncs_model_update(model, source, stamp.monotonic_ns);
-	if (ncs_diagnose(diagnosis, model) != 0) {
+	stamp = ncs_dump_stamp(dump->replay);
+	ncs_model_update(&dump->model, dump->source, stamp.monotonic_ns);
+	printed = ncs_diagnose(&dump->diagnosis, &dump->model) == 0 &&
+		  print_sample(output.file, dump, &stamp);
+	if (!printed)
 		ncs_complain("%s", strerror(ENOMEM));
-		*status = ncs_output_end(&output, NCS_EXIT_NOTHING);
-		return false;
-	}
-	*status = sight_of(model);
-	printed = print_sample(output.file, options, model, &stamp, progress);
-	if (!printed) {
-		ncs_complain("%s", strerror(ENOMEM));
-		*status = NCS_EXIT_NOTHING;
-	}
-	*status = ncs_output_end(&output, *status);
+	dump->status = ncs_output_end(
+		&output, printed ? sight_of(&dump->model) : NCS_EXIT_NOTHING);
 	return !output.failed && printed;
 }
 
@@ -315,37 +310,39 @@ static int run_tables(const struct ncs_command_input *input)
 	struct ncs_replay *replay = input->replay;
 	uint64_t wanted = samples_wanted(options);
 	uint64_t next_ns = ncs_clock_monotonic_ns();
-	struct ncs_diagnosis diagnosis;
-	struct ncs_model model;
-	struct dump_progress progress = { 0 };
-	int status = NCS_EXIT_NOTHING;
+	struct dump dump = {
+		.options = options,
+		.replay = replay,
+		.source = input->source,
+		.status = NCS_EXIT_NOTHING,
+	};
+	struct ncs_model *model = &dump.model;
 
-	ncs_model_init(&model);
-	ncs_model_set_window(&model, options->window);
-	ncs_diagnosis_init(&diagnosis);
-	model.diagnosis = &diagnosis;
+	ncs_model_init(model);
+	ncs_model_set_window(model, options->window);
+	ncs_diagnosis_init(&dump.diagnosis);
+	model->diagnosis = &dump.diagnosis;
 	/* The diagnosis compares the calls that ranks have finished. */
-	model.keeps_latest = true;
+	model->keeps_latest = true;
 	if (replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
-		replay_past(options, replay, &model, &diagnosis);
+		replay_past(options, replay, model, &dump.diagnosis);
 	/* They are not known before a second sample. */
 	input->source->wants_peaks = options->format == NCS_DUMP_JSON &&
 				     wanted > 1;
 	if (looks_twice(options, replay)) {
-		ncs_model_update(&model, input->source, next_ns);
-		if (model.rank_count > 0)
+		ncs_model_update(model, input->source, next_ns);
+		if (model->rank_count > 0)
 			wait_for_next(options, NULL, &next_ns);
 	}
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0 && !wait_for_next(options, replay, &next_ns))
 			break;
-		if (!dump_sample(options, input->source, replay, &model,
-				 &diagnosis, &progress, &status))
+		if (!dump_sample(&dump))
 			break;
 	}
-	ncs_diagnosis_release(&diagnosis);
-	ncs_model_release(&model);
-	return status;
+	ncs_diagnosis_release(&dump.diagnosis);
+	ncs_model_release(model);
+	return dump.status;
 }
 
 int ncs_dump_run(const struct ncs_command_input *input)
