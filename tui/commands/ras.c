@@ -36,9 +36,8 @@ struct ncs_ras {
 struct connection {
 	int socket;
 	uint64_t until_ns;
-	char *text; /* received so far, terminated */
+	char *text; /* received so far, terminated; room for ANSWER_BYTES_MAX */
 	size_t bytes;
-	size_t capacity;
 };
 
 static bool wait_for(const struct connection *connection, short events)
@@ -97,24 +96,12 @@ static int receive(struct connection *connection)
 {
 	ssize_t got;
 
-	if (connection->bytes + 1 >= connection->capacity) {
-		size_t capacity = connection->capacity ?
-					  2 * connection->capacity :
-					  65536;
-		char *grown;
-
-		if (connection->bytes >= ANSWER_BYTES_MAX)
-			return -EFBIG;
-		grown = realloc(connection->text, capacity);
-		if (!grown)
-			return -ENOMEM;
-		connection->text = grown;
-		connection->capacity = capacity;
-	}
+	if (connection->bytes == ANSWER_BYTES_MAX)
+		return -EFBIG;
 	if (!wait_for(connection, POLLIN))
 		return -ETIMEDOUT;
 	got = recv(connection->socket, connection->text + connection->bytes,
-		   connection->capacity - connection->bytes - 1, 0);
+		   ANSWER_BYTES_MAX - connection->bytes, 0);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? 1 : -errno;
 	connection->bytes += (size_t)got;
@@ -141,7 +128,7 @@ static int talk(struct connection *connection, const char *line,
 		result = receive(connection);
 	if (result < 0)
 		return result;
-	if (!connection->text || connection->bytes == 0)
+	if (connection->bytes == 0)
 		return -EPROTO;
 	return !expected || strncmp(connection->text, expected,
 				    strlen(expected)) == 0 ?
@@ -154,8 +141,10 @@ static int ask(struct ncs_ras *ras, const char *address)
 	struct connection connection = {
 		.socket = -1,
 		.until_ns = ncs_clock_monotonic_ns() + PATIENCE_NS,
+		.text = malloc(ANSWER_BYTES_MAX + 1),
 	};
-	int error = connect_to(&connection, address);
+	int error = connection.text ? connect_to(&connection, address) :
+				      -ENOMEM;
 
 	if (!error)
 		error = talk(&connection, "CLIENT PROTOCOL 2\n",
