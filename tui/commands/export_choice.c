@@ -19,25 +19,20 @@ struct names {
 	enum ncs_export_format format;
 };
 
+/* STREAM records have no line. */
+static unsigned event_of(unsigned number)
+{
+	return number < NCS_EVENT_COUNT  ? number :
+	       number == NCS_EVENT_COUNT ? NCS_EVENT_SETTINGS :
+					   NCS_EVENT_MARK;
+}
+
 static const char *name_of_event(enum ncs_export_format format, unsigned number)
 {
 	(void)format;
-	if (number < NCS_EVENT_COUNT)
-		return ncs_event_name(number);
-	/* STREAM records have no line. */
-	if (number == NCS_EVENT_COUNT)
-		return ncs_event_name(NCS_EVENT_SETTINGS);
-	return number == NCS_EVENT_COUNT + 1 ? ncs_event_name(NCS_EVENT_MARK) :
-					       NULL;
-}
-
-static uint64_t bit_of_event(unsigned number)
-{
-	if (number == NCS_EVENT_COUNT)
-		return UINT64_C(1) << NCS_EVENT_SETTINGS;
-	if (number == NCS_EVENT_COUNT + 1)
-		return UINT64_C(1) << NCS_EVENT_MARK;
-	return UINT64_C(1) << number;
+	return number <= NCS_EVENT_COUNT + 1 ?
+		       ncs_event_name(event_of(number)) :
+		       NULL;
 }
 
 /* Returns the number of a name; -1 if there is none. */
@@ -179,6 +174,6 @@ bool ncs_export_choice(const struct ncs_options *options,
 		return false;
 	for (unsigned i = 0; name_of_event(options->export_format, i); i++)
 		if (chosen >> i & 1)
-			request->events |= bit_of_event(i);
+			request->events |= UINT64_C(1) << event_of(i);
 	return true;
 }

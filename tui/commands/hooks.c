@@ -38,30 +38,20 @@ struct ncs_hooks {
 
 /* --- When ----------------------------------------------------------------- */
 
-static bool is_stuck(const struct ncs_finding *finding, uint64_t age_ns)
+static bool is_due(enum ncs_hook_when when, const struct ncs_finding *finding,
+		   uint64_t age_ns)
 {
-	(void)age_ns;
-	return finding->severity == NCS_SEVERITY_STUCK;
+	switch (when) {
+	case NCS_HOOK_STUCK:
+		return finding->severity == NCS_SEVERITY_STUCK;
+	case NCS_HOOK_SLOW:
+		return finding->severity == NCS_SEVERITY_SLOW &&
+		       age_ns >= NCS_STUCK_NS;
+	case NCS_HOOK_DIED:
+		return finding->verdict == NCS_VERDICT_RANK_DIED;
+	}
+	return false;
 }
-
-static bool is_slow(const struct ncs_finding *finding, uint64_t age_ns)
-{
-	return finding->severity == NCS_SEVERITY_SLOW && age_ns >= NCS_STUCK_NS;
-}
-
-static bool has_died(const struct ncs_finding *finding, uint64_t age_ns)
-{
-	(void)age_ns;
-	return finding->verdict == NCS_VERDICT_RANK_DIED;
-}
-
-/* By enum ncs_hook_when. */
-static bool (*const conditions[])(const struct ncs_finding *finding,
-				  uint64_t age_ns) = {
-	is_stuck,
-	is_slow,
-	has_died,
-};
 
 /* --- Findings ------------------------------------------------------------- */
 
@@ -211,8 +201,8 @@ void ncs_hooks_look(struct ncs_hooks *hooks,
 			const struct ncs_hook *hook = &options->hooks[k];
 
 			if (hooks->input || known->ran >> k & 1 ||
-			    !conditions[hook->when](finding,
-						    now_ns - known->first_ns))
+			    !is_due(hook->when, finding,
+				    now_ns - known->first_ns))
 				continue;
 			known->ran |= 1u << k;
 			run(hooks, hook, finding,

@@ -145,11 +145,6 @@ static void start_recorder(struct ncs_kept_jobs *jobs, uint64_t now_ns)
 	}
 }
 
-static void forget_job(struct ncs_kept_jobs *jobs, struct kept_job *job)
-{
-	*job = jobs->jobs[--jobs->count];
-}
-
 static void reap(struct ncs_kept_jobs *jobs)
 {
 	int status;
@@ -165,7 +160,7 @@ static void reap(struct ncs_kept_jobs *jobs)
 		    waitpid(job->concluder, &status, WNOHANG) == 0)
 			continue;
 		if (status == 0 || job->attempts >= ATTEMPTS) {
-			forget_job(jobs, job);
+			*job = jobs->jobs[--jobs->count];
 			continue;
 		}
 		job->concluder = 0;

@@ -54,12 +54,7 @@ static void describe_segment(struct list_line *line,
 static void describe(struct list_line *line, const struct ncs_sample *sample,
 		     bool ascii)
 {
-	memset(line, 0, sizeof(*line));
-	strcpy(line->pid, "-");
-	strcpy(line->rank, "-");
-	strcpy(line->comm, "-");
-	strcpy(line->job, "-");
-	line->state = "-";
+	*line = (struct list_line){ "-", "-", "-", "-", "-", "", "" };
 	ncs_utf8_clean(line->path, sizeof(line->path), sample->id, ascii);
 	if (sample->attach == NCS_ATTACHED)
 		describe_segment(line, sample, ascii);
