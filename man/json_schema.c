@@ -31,7 +31,7 @@ static void fail(const char *what, const char *where)
  * types. */
 static json_t *words, *used;
 
-static json_t *object_of(char **text, size_t depth);
+static json_t *object_of(char **text, size_t depth, const char *help);
 
 static json_t *or_null(const char *name, bool is_or)
 {
@@ -51,9 +51,9 @@ static json_t *choice_of(char *choices, bool has_null)
 			 "enum", all);
 }
 
-/* Returns a type, and modifies its name. Members of an object are on the next lines
- * of `text`. */
-static json_t *type_of(char *name, char **text, size_t depth)
+/* Returns a type, and modifies its name. Members of an object, which has a
+ * description or NULL, are on the next lines of `text`. */
+static json_t *type_of(char *name, char **text, size_t depth, const char *help)
 {
 	json_t *type = json_deep_copy(json_object_get(words, name));
 	size_t length = strlen(name);
@@ -69,12 +69,12 @@ static json_t *type_of(char *name, char **text, size_t depth)
 				 or_null(is_list ? "array" : "object",
 					 has_null),
 				 is_list ? "items" : "additionalProperties",
-				 type_of(name + 1, text, depth));
+				 type_of(name + 1, text, depth, NULL));
 	}
 	if (strchr(name, '|'))
 		return choice_of(name, has_null);
 	if (strcmp(name, "object") == 0) {
-		type = object_of(text, depth);
+		type = object_of(text, depth, has_null ? NULL : help);
 	} else {
 		type = json_pack("{s:s+}", "$ref", "#/$defs/", name);
 		json_object_set_new(used, name, json_true());
@@ -96,12 +96,13 @@ static void describe(json_t *node, const char *rest)
 
 /* Returns an object, whose members are the next lines that begin with so many
  * tabs: "NAME (TYPE) DESCRIPTION". */
-static json_t *object_of(char **text, size_t depth)
+static json_t *object_of(char **text, size_t depth, const char *help)
 {
 	json_t *members = json_object(), *required = json_array();
 	json_t *object =
 		json_pack("{s:s,s:o}", "type", "object", "properties", members);
 
+	describe(object, help);
 	while (strspn(*text, "\t") == depth) {
 		char *rest = strsep(text, "\n") + depth;
 		char *name = strsep(&rest, " ");
@@ -114,7 +115,7 @@ static json_t *object_of(char **text, size_t depth)
 		name[strlen(name) - is_optional] = '\0';
 		if (!is_optional)
 			json_array_append_new(required, json_string(name));
-		member = type_of(type + 1, text, depth + 1);
+		member = type_of(type + 1, text, depth + 1, rest);
 		describe(member, rest);
 		json_object_set_new(members, name, member);
 	}
@@ -138,7 +139,7 @@ static json_t *definition_of(char *line, char **text)
 				    json_string(strsep(&line, "\"")));
 	}
 	describe(definition, line);
-	object = object_of(text, 1);
+	object = object_of(text, 1, NULL);
 	json_object_update(definition, object);
 	json_decref(object);
 	return definition;
@@ -199,9 +200,11 @@ static json_t *read_schema(void)
 			json_object_set_new(definitions, name,
 					    definition_of(line, &text));
 	}
-	json_object_foreach(used, type,
-			    value) if (!json_object_get(definitions, type))
-		fail("there is no type", type);
+	json_object_foreach(used, type, value)
+	{
+		if (!json_object_get(definitions, type))
+			fail("there is no type", type);
+	}
 	json_decref(words);
 	json_decref(used);
 	free(all);
