@@ -238,7 +238,7 @@ PLUGIN := $(BUILD)/libnccl-profiler-ncclstat.so
 LIB := $(BUILD)/libncclstat.a
 MANGEN := $(BUILD)/mangen
 MANGEN_OBJ := $(addprefix $(OBJ)/man/,mangen.o mdoc.o json_keys.o \
-	json_schema.o)
+	json_schema.o) $(OBJ)/shm/characters.o
 MAKE_COMPLETION := $(BUILD)/completions
 
 # Only the plain build makes the manual pages.

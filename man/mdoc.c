@@ -10,25 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/characters.h"
+
 /* Bytes of a line of mdoc; mandoc -Tlint wants fewer than 80. */
 #define LINE_MAX_BYTES 76
 
 /* --- Escapes ------------------------------------------------------------ */
-
-/* Decodes a character of two or three bytes of UTF-8, the longest that the tables
- * have. */
-static size_t decode(const char *text, unsigned *character)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-
-	if (bytes[0] >= 0xe0) {
-		*character = (bytes[0] & 0xfu) << 12 | (bytes[1] & 0x3fu) << 6 |
-			     (bytes[2] & 0x3fu);
-		return 3;
-	}
-	*character = (bytes[0] & 0x1fu) << 6 | (bytes[1] & 0x3fu);
-	return 2;
-}
 
 /* Returns the escape of an ASCII character to which roff gives another meaning;
  * NULL if it needs none. A dash or quote inside a word keeps its meaning. */
@@ -68,13 +55,11 @@ static void escape(char *escaped, size_t size, const char *text, size_t length,
 			       isalnum((unsigned char)text[i + 1]);
 		const char *code = escape_of(text[i], in_word);
 		char one[16] = { text[i] };
-		unsigned character;
-		size_t bytes = 1;
+		uint32_t character = 0;
+		size_t bytes = ncs_utf8_decode(&text[i], &character);
 
-		if ((unsigned char)text[i] >= 0x80) {
-			bytes = decode(&text[i], &character);
+		if (character >= 0x80)
 			snprintf(one, sizeof(one), "\\[u%04X]", character);
-		}
 		used += (size_t)snprintf(escaped + used, size - used, "%s",
 					 code ? code : one);
 		if (used >= size) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain text as mdoc, on standard output. A text is UTF-8 with characters of at
- * most three bytes. What is too long ends the program with a message. For one
- * thread. */
+/* Plain text as mdoc, on standard output. A text is UTF-8. What is too long ends the
+ * program with a message. For one thread. */
 #ifndef NCS_MAN_MDOC_H
 #define NCS_MAN_MDOC_H
 

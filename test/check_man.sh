@@ -21,7 +21,8 @@ trap 'exit 130' HUP INT TERM
 
 CC=${CC:-cc}
 program=${BUILD:-build}/ncclstat
-mangen='man/mangen.c man/mdoc.c man/json_keys.c man/json_schema.c'
+mangen='man/mangen.c man/mdoc.c man/json_keys.c man/json_schema.c
+shm/characters.c'
 schema=tui/share/json/ncclstat.schema.in
 synthetic=${BUILD:-build}/test/synthetic/ncclstat_synthetic
 
