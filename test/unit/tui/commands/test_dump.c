@@ -42,9 +42,11 @@ static bool is_required(const json_t *node, const char *key)
 	json_t *required;
 	size_t i;
 
-	json_array_foreach(json_object_get(node, "required"), i,
-			   required) if (strcmp(json_string_value(required),
-						key) == 0) return true;
+	json_array_foreach(json_object_get(node, "required"), i, required)
+	{
+		if (strcmp(json_string_value(required), key) == 0)
+			return true;
+	}
 	return false;
 }
 
