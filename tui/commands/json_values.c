@@ -33,17 +33,6 @@ json_t *ncs_json_document(void)
 	return json_object();
 }
 
-json_t *ncs_json_stamped(const struct ncs_stamp *stamp)
-{
-	json_t *document = ncs_json_document();
-
-	return NCS_JSON_ADD(document, { "schema", NCS_JSON(NCS_JSON_SCHEMA) },
-			    { "host", NCS_JSON(stamp->host) },
-			    { "monotonic_ns", NCS_JSON(stamp->monotonic_ns) },
-			    { "realtime_ns", NCS_JSON(stamp->realtime_ns) },
-			    { "recording", ncs_json_recording(stamp->replay) });
-}
-
 void ncs_json_print(FILE *file, json_t *document, size_t flags)
 {
 	json_dumpf(document, file, flags);
@@ -185,7 +174,7 @@ static json_t *clock_of(const struct ncs_replay *replay, size_t index)
 NCS_JSON_ARRAY(static json_t *clocks_of(const struct ncs_replay *replay),
 	       replay->alignment.host_count, clock_of(replay, i))
 
-json_t *ncs_json_recording(const struct ncs_replay *replay)
+static json_t *recording_of(const struct ncs_replay *replay)
 {
 	const struct ncs_recording_facts *facts;
 
@@ -205,6 +194,17 @@ json_t *ncs_json_recording(const struct ncs_replay *replay)
 		{ "clock_error_ns", NCS_JSON_IF(replay->error_ns != UINT64_MAX,
 						replay->error_ns) },
 		{ "clocks", clocks_of(replay) });
+}
+
+json_t *ncs_json_stamped(const struct ncs_stamp *stamp)
+{
+	json_t *document = ncs_json_document();
+
+	return NCS_JSON_ADD(document, { "schema", NCS_JSON(NCS_JSON_SCHEMA) },
+			    { "host", NCS_JSON(stamp->host) },
+			    { "monotonic_ns", NCS_JSON(stamp->monotonic_ns) },
+			    { "realtime_ns", NCS_JSON(stamp->realtime_ns) },
+			    { "recording", recording_of(stamp->replay) });
 }
 
 static json_t *node_of(const struct ncs_node *node, uint64_t now_ns)

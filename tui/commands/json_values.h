@@ -114,10 +114,6 @@ json_t *ncs_json_job(const char *labels);
 /* Returns a new array of objects, one for each segment that cannot be read. */
 json_t *ncs_json_unreadable(const struct ncs_model *model);
 
-/* Returns a new object that describes a recording and the position in it; null
- * if `replay` is NULL. */
-json_t *ncs_json_recording(const struct ncs_replay *replay);
-
 /* Returns a new array of objects that describe the nodes of the model. */
 json_t *ncs_json_nodes(const struct ncs_model *model);
 
