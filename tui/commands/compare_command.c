@@ -2,7 +2,6 @@
 /* --compare: tells what differs between two recordings, one made before and one
  * after. Must not judge: record/replay/differences.h does. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/base/value_names.h"
 #include "ncclstat/tables/what_if.def"

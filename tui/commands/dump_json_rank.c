@@ -5,8 +5,6 @@
 #include "tui/commands/dump_json_parts.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"

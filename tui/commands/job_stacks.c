@@ -2,7 +2,6 @@
 /* Stacks of a job's processes; see job_stacks.h. */
 #include "tui/commands/job_stacks.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +9,9 @@
 #include "fleet/stacks/merge_stacks.h"
 #include "fleet/stacks/read_stacks.h"
 #include "fleet/stacks/stack_tools.h"
-#include "shm/labels.h"
 #include "tui/commands/json_values.h"
 #include "tui/commands/late_moments.h"
 #include "tui/text/finding_text.h"
-#include "tui/text/output.h"
 #include "tui/text/words.h"
 
 #define COLUMNS 80

@@ -5,7 +5,6 @@
 #include "tui/commands/command_runs.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"

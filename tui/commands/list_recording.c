@@ -3,7 +3,6 @@
 #include "tui/commands/list_parts.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"

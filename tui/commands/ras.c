@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
