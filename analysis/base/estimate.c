@@ -51,8 +51,8 @@ static double error_of(double variance, double sampled, double grown)
 
 /* --- Sums --------------------------------------------------------------- */
 
-static void sums_change(struct ncs_sums *sums, double sign, double weight,
-			double y, double x)
+void ncs_sums_change(struct ncs_sums *sums, double sign, double weight,
+		     double y, double x)
 {
 	double v = sign * weight * (weight - 1);
 
@@ -63,16 +63,6 @@ static void sums_change(struct ncs_sums *sums, double sign, double weight,
 	sums->vxx += v * x * x;
 	if (weight > 1)
 		sums->sampled += sign;
-}
-
-void ncs_sums_add(struct ncs_sums *sums, double weight, double y, double x)
-{
-	sums_change(sums, 1, weight, y, x);
-}
-
-void ncs_sums_remove(struct ncs_sums *sums, double weight, double y, double x)
-{
-	sums_change(sums, -1, weight, y, x);
 }
 
 struct ncs_estimate ncs_estimate_total_y(const struct ncs_sums *sums)
@@ -139,8 +129,9 @@ static struct ncs_octave *octave_of(struct ncs_distribution *distribution,
 	return *octave;
 }
 
-static int make_room(struct ncs_distribution *distribution,
-		     const uint32_t *counts, unsigned first, unsigned last)
+int ncs_distribution_reserve(struct ncs_distribution *distribution,
+			     const uint32_t *counts, unsigned first,
+			     unsigned last)
 {
 	for (unsigned i = first; i <= last; i++) {
 		struct ncs_octave *octave;
@@ -157,10 +148,9 @@ static int make_room(struct ncs_distribution *distribution,
 	return 0;
 }
 
-static void distribution_change(struct ncs_distribution *distribution,
-				double sign, double weight,
-				const uint32_t *counts, unsigned first,
-				unsigned last)
+void ncs_distribution_change(struct ncs_distribution *distribution, double sign,
+			     double weight, const uint32_t *counts,
+			     unsigned first, unsigned last)
 {
 	double v = sign * weight * (weight - 1);
 	double before = 0, all = 0;
@@ -185,22 +175,6 @@ static void distribution_change(struct ncs_distribution *distribution,
 	distribution->total_square += v * all * all;
 	if (weight > 1)
 		distribution->sampled += sign;
-}
-
-int ncs_distribution_add(struct ncs_distribution *distribution, double weight,
-			 const uint32_t *counts, unsigned first, unsigned last)
-{
-	if (make_room(distribution, counts, first, last) != 0)
-		return -ENOMEM;
-	distribution_change(distribution, 1, weight, counts, first, last);
-	return 0;
-}
-
-void ncs_distribution_remove(struct ncs_distribution *distribution,
-			     double weight, const uint32_t *counts,
-			     unsigned first, unsigned last)
-{
-	distribution_change(distribution, -1, weight, counts, first, last);
 }
 
 int ncs_distribution_count(struct ncs_distribution *distribution,

@@ -44,11 +44,9 @@ struct ncs_sums {
 	double sampled;       /* clusters whose weight is not 1 */
 };
 
-/* Adds a cluster. */
-void ncs_sums_add(struct ncs_sums *sums, double weight, double y, double x);
-
-/* Removes a cluster that was added. */
-void ncs_sums_remove(struct ncs_sums *sums, double weight, double y, double x);
+/* Adds a cluster if `sign` is 1; removes one that was added if it is -1. */
+void ncs_sums_change(struct ncs_sums *sums, double sign, double weight,
+		     double y, double x);
 
 /* Estimate the total of y or x over all clusters, kept or not. */
 struct ncs_estimate ncs_estimate_total_y(const struct ncs_sums *sums);
@@ -72,14 +70,15 @@ struct ncs_distribution {
 /* Frees the memory of a distribution, which is then empty. */
 void ncs_distribution_release(struct ncs_distribution *distribution);
 
-/* Adds a cluster by the number of its values in each bucket, of which only
- * those from `first` to `last` are read. Returns 0, or -ENOMEM; then nothing
- * was added. */
-int ncs_distribution_add(struct ncs_distribution *distribution, double weight,
-			 const uint32_t *counts, unsigned first, unsigned last);
+/* Makes room for a cluster, given by the number of its values in each bucket, of
+ * which only those from `first` to `last` are read. Returns 0 or -ENOMEM. */
+int ncs_distribution_reserve(struct ncs_distribution *distribution,
+			     const uint32_t *counts, unsigned first,
+			     unsigned last);
 
-/* Removes a cluster that was added. */
-void ncs_distribution_remove(struct ncs_distribution *distribution,
+/* Adds a cluster, for which there is room, if `sign` is 1; removes one that was added
+ * if it is -1. */
+void ncs_distribution_change(struct ncs_distribution *distribution, double sign,
 			     double weight, const uint32_t *counts,
 			     unsigned first, unsigned last);
 

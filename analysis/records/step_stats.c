@@ -105,93 +105,63 @@ static bool is_sampled(const struct open_operation *operation)
 	return operation->level > 0;
 }
 
-static void remove_values(struct step_sums *direction, double weight,
-			  const struct operation_part *part, unsigned count)
+/* Makes room in the sums for an operation. Returns 0 or -ENOMEM. */
+static int reserve_parts(struct ncs_steps *steps,
+			 const struct open_operation *operation)
 {
-	for (unsigned i = 0; i < count; i++)
-		ncs_distribution_remove(&direction->values[i], weight,
-					(*part->values)[i], part->first[i],
-					part->last[i]);
-}
-
-static int add_values(struct step_sums *direction, double weight,
-		      const struct operation_part *part)
-{
-	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
-		if (ncs_distribution_add(&direction->values[i], weight,
-					 (*part->values)[i], part->first[i],
-					 part->last[i]) == 0)
-			continue;
-		remove_values(direction, weight, part, i);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Adds the steps of an operation in one direction to the sums. Returns 0, or
- * -ENOMEM with nothing added. */
-static int add_part(struct step_sums *direction, double weight,
-		    const struct operation_part *part)
-{
-	int error = add_values(direction, weight, part);
-
-	for (unsigned i = 0; i < NCS_STEP_TIMES && !error; i++) {
-		ncs_sums_add(&direction->times[i], weight, part->time_ns[i],
-			     (double)part->steps);
-		ncs_sums_add(&direction->shares[i], weight, part->time_ns[i],
-			     part->time_ns[NCS_STEP_DURATION]);
-	}
-	return error;
-}
-
-static void remove_part(struct step_sums *direction, double weight,
-			const struct operation_part *part)
-{
-	remove_values(direction, weight, part, NCS_STEP_TIMES);
-	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
-		ncs_sums_remove(&direction->times[i], weight, part->time_ns[i],
-				(double)part->steps);
-		ncs_sums_remove(&direction->shares[i], weight, part->time_ns[i],
-				part->time_ns[NCS_STEP_DURATION]);
-	}
-}
-
-static int add_parts(struct ncs_steps *steps,
-		     const struct open_operation *operation)
-{
-	double weight = weight_of(operation->level);
 	int error = 0;
 
-	for (unsigned k = 0; k < 2 && !error; k++) {
-		if (operation->parts[k].steps == 0)
-			continue;
-		error = add_part(&steps->directions[k], weight,
-				 &operation->parts[k]);
-		if (error && k > 0 && operation->parts[0].steps > 0)
-			remove_part(&steps->directions[0], weight,
-				    &operation->parts[0]);
+	for (unsigned k = 0; k < 2; k++) {
+		const struct operation_part *part = &operation->parts[k];
+
+		for (unsigned i = 0; i < NCS_STEP_TIMES && part->steps > 0; i++)
+			error |= ncs_distribution_reserve(
+				&steps->directions[k].values[i],
+				(*part->values)[i], part->first[i],
+				part->last[i]);
 	}
 	return error;
 }
 
-/* Adds an operation to the sums or removes it, if needed. Returns 0 or
- * -ENOMEM. */
+/* Adds the steps of an operation to the sums, or removes them, as
+ * ncs_sums_change() does. */
+static void change_parts(struct ncs_steps *steps,
+			 const struct open_operation *operation, double sign)
+{
+	double weight = weight_of(operation->level);
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct step_sums *direction = &steps->directions[k];
+		const struct operation_part *part = &operation->parts[k];
+
+		for (unsigned i = 0; i < NCS_STEP_TIMES && part->steps > 0;
+		     i++) {
+			ncs_distribution_change(&direction->values[i], sign,
+						weight, (*part->values)[i],
+						part->first[i], part->last[i]);
+			ncs_sums_change(&direction->times[i], sign, weight,
+					part->time_ns[i], (double)part->steps);
+			ncs_sums_change(&direction->shares[i], sign, weight,
+					part->time_ns[i],
+					part->time_ns[NCS_STEP_DURATION]);
+		}
+	}
+}
+
+/* Adds an operation to the sums or removes it, if needed. Returns 0, or -ENOMEM with
+ * nothing added. */
 static int set_added(struct ncs_steps *steps, struct open_operation *operation,
 		     bool added)
 {
-	int error = 0;
-
 	if (operation->number == 0 || operation->is_added == added)
 		return 0;
-	if (is_sampled(operation) && added)
-		error = add_parts(steps, operation);
-	for (unsigned k = 0; k < 2 && is_sampled(operation) && !added; k++)
-		if (operation->parts[k].steps > 0)
-			remove_part(&steps->directions[k],
-				    weight_of(operation->level),
-				    &operation->parts[k]);
-	operation->is_added = error ? !added : added;
-	return error;
+	if (is_sampled(operation)) {
+		if (added && reserve_parts(steps, operation) != 0)
+			return -ENOMEM;
+		change_parts(steps, operation, added ? 1 : -1);
+	}
+	operation->is_added = added;
+	return 0;
 }
 
 static void empty_part(struct operation_part *part)
@@ -249,11 +219,12 @@ static void add_whole(struct step_sums *direction)
 	struct whole *whole = &direction->whole;
 
 	for (unsigned i = 0; i < NCS_STEP_TIMES && whole->steps > 0; i++) {
-		ncs_sums_add(&direction->times[i], 1, (double)whole->time_ns[i],
-			     (double)whole->steps);
-		ncs_sums_add(&direction->shares[i], 1,
-			     (double)whole->time_ns[i],
-			     (double)whole->time_ns[NCS_STEP_DURATION]);
+		ncs_sums_change(&direction->times[i], 1, 1,
+				(double)whole->time_ns[i],
+				(double)whole->steps);
+		ncs_sums_change(&direction->shares[i], 1, 1,
+				(double)whole->time_ns[i],
+				(double)whole->time_ns[NCS_STEP_DURATION]);
 	}
 	*whole = (struct whole){ 0 };
 }
@@ -314,16 +285,6 @@ static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
 
 /* --- Estimates ---------------------------------------------------------- */
 
-static void forget_error(struct ncs_estimate *estimate)
-{
-	estimate->error = -1;
-}
-
-static void forget_bounds(struct ncs_quantile *quantile)
-{
-	quantile->low = quantile->high = -1;
-}
-
 static void estimate(struct ncs_steps *steps, struct step_sums *direction)
 {
 	struct ncs_steps_view *view = &direction->view;
@@ -345,10 +306,9 @@ static void estimate(struct ncs_steps *steps, struct step_sums *direction)
 			time->total = unknown;
 		if (few_lost)
 			continue;
-		forget_error(&time->mean);
-		forget_error(&time->share);
-		forget_bounds(&time->p50);
-		forget_bounds(&time->p99);
+		time->mean.error = time->share.error = -1;
+		time->p50.low = time->p50.high = -1;
+		time->p99.low = time->p99.high = -1;
 	}
 	if (steps->lost > 0)
 		view->steps = unknown;

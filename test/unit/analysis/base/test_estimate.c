@@ -19,6 +19,15 @@ static void assert_near(double got, double wanted)
 		fail_msg("%.12g, not %.12g", got, wanted);
 }
 
+static void add(struct ncs_distribution *distribution, double weight,
+		const uint32_t *counts, unsigned first, unsigned last)
+{
+	assert_int_equal(ncs_distribution_reserve(distribution, counts, first,
+						  last),
+			 0);
+	ncs_distribution_change(distribution, 1, weight, counts, first, last);
+}
+
 TEST(estimates_of_no_values_are_unknown)
 {
 	static struct ncs_distribution distribution;
@@ -37,7 +46,7 @@ TEST(unsampled_values_have_no_error)
 	struct ncs_quantile quantile;
 
 	for (unsigned i = 1; i <= 100; i++) {
-		ncs_sums_add(&sums, 1, i, 1);
+		ncs_sums_change(&sums, 1, 1, i, 1);
 		ncs_distribution_count(&distribution, ncs_histogram_bucket(i));
 	}
 	assert_near(ncs_estimate_total_y(&sums).value, 5050);
@@ -61,8 +70,8 @@ TEST(estimates_equal_the_textbook_formulas)
 	double mean = (2 * 10 + 4 * 30) / (2 * 2 + 4 * 3.0);
 	double few = 12.706205 / NCS_ERRORS_95;
 
-	ncs_sums_add(&sums, 2, 10, 2);
-	ncs_sums_add(&sums, 4, 30, 3);
+	ncs_sums_change(&sums, 1, 2, 10, 2);
+	ncs_sums_change(&sums, 1, 4, 30, 3);
 	assert_near(ncs_estimate_total_y(&sums).value, 140);
 	assert_near(ncs_estimate_total_y(&sums).error,
 		    few * sqrt(2 * 1 * 100 + 4 * 3 * 900));
@@ -74,11 +83,11 @@ TEST(estimates_equal_the_textbook_formulas)
 			    sqrt(2 * 1 * pow(10 - mean * 2, 2) +
 				 4 * 3 * pow(30 - mean * 3, 2)) /
 			    16);
-	ncs_sums_remove(&sums, 2, 10, 2);
+	ncs_sums_change(&sums, -1, 2, 10, 2);
 	assert_true(ncs_estimate_ratio(&sums).value > 0);
 	assert_true(ncs_estimate_ratio(&sums).error < 0);
 	assert_true(ncs_estimate_total_y(&sums).error < 0);
-	ncs_sums_remove(&sums, 4, 30, 3);
+	ncs_sums_change(&sums, -1, 4, 30, 3);
 	assert_near(ncs_estimate_total_y(&sums).value, 0);
 	assert_near(ncs_estimate_total_y(&sums).error, 0);
 }
@@ -90,11 +99,11 @@ TEST(removed_clusters_leave_no_trace)
 
 	counts[7] = 3;
 	counts[11] = 5;
-	ncs_distribution_add(&distribution, 8, counts, 7, 11);
-	ncs_distribution_add(&before, 8, counts, 7, 11);
+	add(&distribution, 8, counts, 7, 11);
+	add(&before, 8, counts, 7, 11);
 	counts[9] = 1000;
-	ncs_distribution_add(&distribution, 16384, counts, 7, 11);
-	ncs_distribution_remove(&distribution, 16384, counts, 7, 11);
+	add(&distribution, 16384, counts, 7, 11);
+	ncs_distribution_change(&distribution, -1, 16384, counts, 7, 11);
 	assert_near(distribution.total, before.total);
 	assert_near(distribution.total_square, before.total_square);
 	for (double fraction = 0; fraction <= 1; fraction += 0.125) {
@@ -117,7 +126,7 @@ TEST(few_equal_clusters_leave_the_tail_unknown)
 
 	counts[20] = 4;
 	for (unsigned i = 0; i < 10; i++)
-		ncs_distribution_add(&distribution, 16, counts, 20, 20);
+		add(&distribution, 16, counts, 20, 20);
 	quantile = ncs_estimate_quantile(&distribution, 0.99);
 	assert_near(quantile.value, 20);
 	assert_true(quantile.low < 0 && quantile.high < 0);
@@ -125,7 +134,7 @@ TEST(few_equal_clusters_leave_the_tail_unknown)
 	assert_near(quantile.low, 20);
 	assert_near(quantile.high, 21);
 	for (unsigned i = 0; i < 240; i++)
-		ncs_distribution_add(&distribution, 16, counts, 20, 20);
+		add(&distribution, 16, counts, 20, 20);
 	assert_true(ncs_estimate_quantile(&distribution, 0.99).high > 0);
 }
 
@@ -140,11 +149,11 @@ TEST(quantile_in_the_last_bucket_is_not_certain)
 
 	counts[10] = 1;
 	for (unsigned i = 0; i < 270; i++)
-		ncs_distribution_add(&distribution, 16, counts, 10, 10);
+		add(&distribution, 16, counts, 10, 10);
 	counts[10] = 0;
 	counts[20] = 1;
 	for (unsigned i = 0; i < 30; i++)
-		ncs_distribution_add(&distribution, 16, counts, 20, 20);
+		add(&distribution, 16, counts, 20, 20);
 	quantile = ncs_estimate_quantile(&distribution, 0.91);
 	assert_near(quantile.value, 20);
 	assert_near(quantile.low, 10);
@@ -250,8 +259,8 @@ static void take_operation(const struct estimated_job *job, unsigned i,
 		last = bucket > last ? bucket : last;
 		ns += job->ns[i][k];
 	}
-	ncs_sums_add(sums, 1 << LEVEL, ns, job->steps[i]);
-	ncs_distribution_add(distribution, 1 << LEVEL, counts, first, last);
+	ncs_sums_change(sums, 1, 1 << LEVEL, ns, job->steps[i]);
+	add(distribution, 1 << LEVEL, counts, first, last);
 	for (unsigned k = 0; k < job->steps[i]; k++)
 		counts[ncs_histogram_bucket(job->ns[i][k])] = 0;
 }
