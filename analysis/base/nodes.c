@@ -2,35 +2,24 @@
 /* Names of the states of nodes; see nodes.h. */
 #include "analysis/base/nodes.h"
 
-static const struct node_state_row {
-	const char *name;
-	const char *help;
-	enum ncs_sight sight;
-} rows[NCS_NODE_STATE_COUNT] = {
-#define X(ID, name, sight, help) { name, help, NCS_SIGHT_##sight },
-	NCS_NODE_STATES(X)
-#undef X
-};
+#include "analysis/base/lookup.h"
 
-static const struct node_state_row *row_of(enum ncs_node_state state)
-{
-	return (unsigned)state < NCS_NODE_STATE_COUNT ? &rows[state] :
-							&rows[NCS_NODE_FAILED];
-}
+#define HELP(ID, name, sight, help) help,
+#define SIGHT(ID, name, sight, help) NCS_SIGHT_##sight,
 
-const char *ncs_node_state_name(enum ncs_node_state state)
-{
-	return row_of(state)->name;
-}
-
-const char *ncs_node_state_help(enum ncs_node_state state)
-{
-	return row_of(state)->help;
-}
+/* clang-format off */
+NCS_DEFINE_LOOKUP(ncs_node_state_name, NCS_NODE_STATES, NCS_NAME,
+		  words[NCS_NODE_FAILED])
+NCS_DEFINE_LOOKUP(ncs_node_state_help, NCS_NODE_STATES, HELP,
+		  words[NCS_NODE_FAILED])
+/* clang-format on */
 
 enum ncs_sight ncs_node_sight(enum ncs_node_state state)
 {
-	return row_of(state)->sight;
+	static const enum ncs_sight sights[] = { NCS_NODE_STATES(SIGHT) };
+
+	return sights[(unsigned)state < NCS_NODE_STATE_COUNT ? state :
+							       NCS_NODE_FAILED];
 }
 
 uint64_t ncs_node_age_ns(const struct ncs_node *node, uint64_t now_ns)

@@ -74,8 +74,8 @@ struct ncs_node {
 };
 
 /* Returns a state's word; its clause for users. `state` may be any value. */
-const char *ncs_node_state_name(enum ncs_node_state state);
-const char *ncs_node_state_help(enum ncs_node_state state);
+const char *ncs_node_state_name(unsigned state);
+const char *ncs_node_state_help(unsigned state);
 
 /* Returns how much is known of the ranks of a node in this state. */
 enum ncs_sight ncs_node_sight(enum ncs_node_state state);

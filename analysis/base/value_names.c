@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/base/append.h"
+#include "analysis/base/lookup.h"
 #include "ncclstat/tables/lateness.def"
 #include "ncclstat/tables/what_if.def"
 
@@ -16,64 +17,49 @@
 	X(FINISHED, "finished", ) \
 	X(DEAD, "dead", )
 
-/* Columns of the tables. Each row has an identifier and a name first. */
-#define NAME(ID, name, ...) name,
-#define HELP(ID, name, help) help,
 #define WHAT(ID, name, what, help) what,
 #define CHANNEL_LABEL(ID, name, letter, label, help) label,
 
-/* Defines a function that looks up a column of a table. `otherwise` may be one
- * of the `words`. */
-#define DEFINE_LOOKUP(function, table, column, otherwise) \
-	const char *function(unsigned number) \
-	{ \
-		static const char *const words[] = { table(column) }; \
-\
-		return number < sizeof(words) / sizeof(*words) ? \
-			       words[number] : \
-			       (otherwise); \
-	}
-
 /* clang-format off */
-static DEFINE_LOOKUP(nccl_event_name, NCS_EVENTS, NAME, "unknown")
-static DEFINE_LOOKUP(own_event_name, NCS_OWN_EVENTS, NAME, "unknown")
+static NCS_DEFINE_LOOKUP(nccl_event_name, NCS_EVENTS, NCS_NAME, "unknown")
+static NCS_DEFINE_LOOKUP(own_event_name, NCS_OWN_EVENTS, NCS_NAME, "unknown")
 
-DEFINE_LOOKUP(ncs_algorithm_name, NCS_ALGORITHMS, NAME,
+NCS_DEFINE_LOOKUP(ncs_algorithm_name, NCS_ALGORITHMS, NCS_NAME,
 	      words[NCS_ALGORITHM_UNKNOWN])
-DEFINE_LOOKUP(ncs_channel_state_label, NCS_CHANNEL_STATES, CHANNEL_LABEL,
+NCS_DEFINE_LOOKUP(ncs_channel_state_label, NCS_CHANNEL_STATES, CHANNEL_LABEL,
 	      "unknown")
-DEFINE_LOOKUP(ncs_channel_state_name, NCS_CHANNEL_STATES, NAME, "unknown")
-DEFINE_LOOKUP(ncs_cupti_status_name, NCS_CUPTI_STATUSES, NAME, "unknown")
-DEFINE_LOOKUP(ncs_event_group_name, NCS_EVENT_GROUPS, NAME, "unknown")
-DEFINE_LOOKUP(ncs_function_name, NCS_FUNCTIONS, NAME,
+NCS_DEFINE_LOOKUP(ncs_channel_state_name, NCS_CHANNEL_STATES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_cupti_status_name, NCS_CUPTI_STATUSES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_event_group_name, NCS_EVENT_GROUPS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_function_name, NCS_FUNCTIONS, NCS_NAME,
 	      words[NCS_FUNCTION_OTHER])
-DEFINE_LOOKUP(ncs_kernel_status_name, NCS_KERNEL_STATUSES, NAME,
+NCS_DEFINE_LOOKUP(ncs_kernel_status_name, NCS_KERNEL_STATUSES, NCS_NAME,
 	      words[NCS_KERNEL_UNKNOWN])
-DEFINE_LOOKUP(ncs_kernel_timing_name, NCS_KERNEL_TIMINGS, NAME, "unknown")
-DEFINE_LOOKUP(ncs_launch_phase_name, NCS_LAUNCH_PHASES, NAME,
+NCS_DEFINE_LOOKUP(ncs_kernel_timing_name, NCS_KERNEL_TIMINGS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_launch_phase_name, NCS_LAUNCH_PHASES, NCS_NAME,
 	      words[NCS_LAUNCH_PHASE_UNKNOWN])
-DEFINE_LOOKUP(ncs_late_cause_help, NCS_LATE_CAUSES, HELP,
+NCS_DEFINE_LOOKUP(ncs_late_cause_help, NCS_LATE_CAUSES, NCS_HELP,
 	      "it is not known why")
-DEFINE_LOOKUP(ncs_late_cause_name, NCS_LATE_CAUSES, NAME, "none")
-DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NAME, "unknown")
-DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
-DEFINE_LOOKUP(ncs_loss_what, NCS_LOSSES, WHAT, "events")
-DEFINE_LOOKUP(ncs_moment_name, NCS_MOMENTS, NAME, "unknown")
-DEFINE_LOOKUP(ncs_doubt_name, NCS_DOUBTS, NAME, "unknown")
-DEFINE_LOOKUP(ncs_outside_code_name, NCS_OUTSIDE_CODE, NAME, "unknown")
-DEFINE_LOOKUP(ncs_path_cause_name, NCS_PATH_CAUSES, NAME, "unknown")
-DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
+NCS_DEFINE_LOOKUP(ncs_late_cause_name, NCS_LATE_CAUSES, NCS_NAME, "none")
+NCS_DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_loss_what, NCS_LOSSES, WHAT, "events")
+NCS_DEFINE_LOOKUP(ncs_moment_name, NCS_MOMENTS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_doubt_name, NCS_DOUBTS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_outside_code_name, NCS_OUTSIDE_CODE, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_path_cause_name, NCS_PATH_CAUSES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NCS_NAME,
 	      words[NCS_PROTOCOL_UNKNOWN])
-DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES, NAME,
+NCS_DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES, NCS_NAME,
 	      words[NCS_PROXY_UNKNOWN])
-DEFINE_LOOKUP(ncs_proxy_transition_name, NCS_PROXY_TRANSITIONS, NAME,
+NCS_DEFINE_LOOKUP(ncs_proxy_transition_name, NCS_PROXY_TRANSITIONS, NCS_NAME,
 	      "unknown")
-DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, HELP,
+NCS_DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, NCS_HELP,
 	      "it does not say why")
-DEFINE_LOOKUP(ncs_refusal_name, NCS_REFUSALS, NAME, "unknown")
-DEFINE_LOOKUP(ncs_stream_status_help, NCS_STREAM_STATUSES, HELP,
+NCS_DEFINE_LOOKUP(ncs_refusal_name, NCS_REFUSALS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_stream_status_help, NCS_STREAM_STATUSES, NCS_HELP,
 	      words[NCS_STREAM_UNKNOWN])
-DEFINE_LOOKUP(ncs_stream_status_name, NCS_STREAM_STATUSES, NAME,
+NCS_DEFINE_LOOKUP(ncs_stream_status_name, NCS_STREAM_STATUSES, NCS_NAME,
 	      words[NCS_STREAM_UNKNOWN])
 const char *ncs_event_name(unsigned event)
 {

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/base/lookup.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/model.h"
@@ -12,18 +13,13 @@
 #define LETTER(ID, letter, name, help) letter,
 #define NAME(ID, letter, name, help) name,
 
+NCS_DEFINE_LOOKUP(ncs_wait_name, NCS_WAITS, NAME, "unknown")
+
 char ncs_wait_letter(unsigned kind)
 {
 	static const char letters[] = { NCS_WAITS(LETTER) };
 
 	return kind < NCS_WAIT_COUNT ? letters[kind] : '?';
-}
-
-const char *ncs_wait_name(unsigned kind)
-{
-	static const char *const names[] = { NCS_WAITS(NAME) };
-
-	return kind < NCS_WAIT_COUNT ? names[kind] : "unknown";
 }
 
 static const enum ncs_wait_kind channel_kinds[NCS_CHANNEL_STATE_COUNT] = {

@@ -4,29 +4,15 @@
 #include "analysis/model/launch_waits.h"
 
 #include "analysis/base/collective_waits.h"
+#include "analysis/base/lookup.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/waits.h"
 
-static const struct {
-	const char *name;
-	const char *help;
-} kinds[NCS_LAUNCH_WAIT_COUNT] = {
-#define X(ID, name_, help_) \
-	[NCS_LAUNCH_WAIT_##ID] = { .name = name_, .help = help_ },
-	NCS_LAUNCH_WAITS(X)
-#undef X
-};
-
-const char *ncs_launch_wait_name(unsigned kind)
-{
-	return kind < NCS_LAUNCH_WAIT_COUNT ? kinds[kind].name : "unknown";
-}
-
-const char *ncs_launch_wait_help(unsigned kind)
-{
-	return kind < NCS_LAUNCH_WAIT_COUNT ? kinds[kind].help : "unknown";
-}
+/* clang-format off */
+NCS_DEFINE_LOOKUP(ncs_launch_wait_name, NCS_LAUNCH_WAITS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_launch_wait_help, NCS_LAUNCH_WAITS, NCS_HELP, "unknown")
+/* clang-format on */
 
 enum ncs_launch_phase
 ncs_operation_phase(const struct ncs_rank *rank,
@@ -320,14 +306,14 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 		now->late_ns = late_ns;
 }
 
-static struct ncs_late_now late_now(const struct ncs_communicator *communicator,
-				    const struct ncs_rank *rank)
+void ncs_rank_late_now(const struct ncs_rank *rank, struct ncs_late_now *now)
 {
-	struct ncs_late_now now = { 0 };
+	const struct ncs_communicator *communicator = rank->communicator;
 
-	if (!ncs_rank_is_live(rank) ||
+	*now = (struct ncs_late_now){ 0 };
+	if (!communicator || !ncs_rank_is_live(rank) ||
 	    !(rank->now.identity.known & NCS_KNOWN_RANK))
-		return now;
+		return;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 
@@ -335,14 +321,7 @@ static struct ncs_late_now late_now(const struct ncs_communicator *communicator,
 		    !ncs_rank_is_live(other))
 			continue;
 		for (size_t k = 0; k < other->now.operation_count; k++)
-			note_waiting(&now, rank, other,
+			note_waiting(now, rank, other,
 				     &other->now.operations[k]);
 	}
-	return now;
-}
-
-void ncs_rank_late_now(const struct ncs_rank *rank, struct ncs_late_now *now)
-{
-	*now = rank->communicator ? late_now(rank->communicator, rank) :
-				    (struct ncs_late_now){ 0 };
 }

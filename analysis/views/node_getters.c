@@ -4,11 +4,6 @@
 
 #include "analysis/base/append.h"
 
-NCS_GETTER(node_state)
-{
-	ncs_value_set_text(value, ncs_node_state_name(row->node->state));
-}
-
 NCS_GETTER(node_age)
 {
 	uint64_t age_ns = ncs_node_age_ns(row->node, row->now_ns);
