@@ -73,16 +73,6 @@ static bool is_silent(enum ncs_node_state state)
 	}
 }
 
-static size_t ranks_of(const struct ncs_communicator *communicator)
-{
-	const struct ncs_identity *identity = communicator->identity;
-
-	if ((identity->known & NCS_KNOWN_NRANKS) && identity->nranks > 0 &&
-	    (size_t)identity->nranks > communicator->rank_count)
-		return (size_t)identity->nranks;
-	return communicator->rank_count;
-}
-
 void ncs_count_nodes(const struct ncs_model *model,
 		     struct ncs_node_counts *counts)
 {
@@ -97,17 +87,18 @@ void ncs_count_nodes(const struct ncs_model *model,
 		counts->silent += is_silent(state);
 	}
 	for (size_t i = 0; i < model->communicator_count; i++)
-		counts->ranks += ranks_of(&model->communicators[i]);
+		counts->ranks +=
+			model->communicators[i].rank_count +
+			ncs_communicator_unseen(&model->communicators[i]);
 }
 
 bool ncs_is_seen_whole(const struct ncs_communicator *communicator)
 {
 	const struct ncs_identity *identity = communicator->identity;
-	size_t fresh = 0;
 
 	for (size_t i = 0; i < communicator->rank_count; i++)
-		fresh += !communicator->ranks[i]->is_past;
-	return fresh == communicator->rank_count &&
-	       (identity->known & NCS_KNOWN_NRANKS) && identity->nranks >= 0 &&
-	       fresh >= (size_t)identity->nranks;
+		if (communicator->ranks[i]->is_past)
+			return false;
+	return identity->known & NCS_KNOWN_NRANKS && identity->nranks >= 0 &&
+	       ncs_communicator_unseen(communicator) == 0;
 }
