@@ -203,56 +203,38 @@ double ncs_rank_operations_rate(const struct ncs_rank *rank)
 	return ncs_rank_rate(rank, now, base);
 }
 
-/* Adds up the bytes of a direction's channels whose bytes are known. Returns
- * false if the direction has channels, but the bytes of none are known. */
-static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
-			    uint64_t *bytes)
+/* The bytes of a direction's channels. */
+struct direction_bytes {
+	uint64_t sum;
+	bool is_known, is_unknown; /* of a channel */
+};
+
+static void add_bytes(struct direction_bytes *bytes, bool send,
+		      const struct ncs_channel_counters *channel)
 {
-	size_t known = 0, unknown = 0;
-
-	*bytes = 0;
-	for (size_t i = 0; i < snapshot->channel_count; i++) {
-		const struct ncs_channel_view *channel = &snapshot->channels[i];
-
-		if (channel->send != send)
-			continue;
-		*bytes += channel->bytes;
-		if (ncs_channel_bytes_known(channel))
-			known++;
-		else
-			unknown++;
-	}
-	return known > 0 || unknown == 0;
-}
-
-/* Does the same as direction_bytes() for counters of the past. */
-static bool direction_bytes_at(const struct ncs_counters *counters, bool send,
-			       uint64_t *bytes)
-{
-	size_t known = 0, unknown = 0;
-
-	*bytes = 0;
-	for (size_t i = 0; i < counters->channel_count; i++) {
-		const struct ncs_channel_counters *channel =
-			&counters->channels[i];
-
-		if (channel->send != send)
-			continue;
-		*bytes += channel->bytes;
-		if (channel->bytes_known)
-			known++;
-		else
-			unknown++;
-	}
-	return known > 0 || unknown == 0;
+	if (channel->send != send)
+		return;
+	bytes->sum += channel->bytes;
+	bytes->is_known |= channel->bytes_known;
+	bytes->is_unknown |= !channel->bytes_known;
 }
 
 double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send)
 {
-	uint64_t now, base;
+	struct direction_bytes now = { 0 }, base = { 0 };
+	struct ncs_channel_counters channel;
 
-	if (!rank->base || !direction_bytes(&rank->now, send, &now) ||
-	    !direction_bytes_at(rank->base, send, &base))
+	if (!rank->base)
 		return -1;
-	return ncs_rank_rate(rank, now, base);
+	for (size_t i = 0; i < rank->now.channel_count; i++) {
+		ncs_channel_count(&channel, &rank->now.channels[i]);
+		add_bytes(&now, send, &channel);
+	}
+	for (size_t i = 0; i < rank->base->channel_count; i++)
+		add_bytes(&base, send, &rank->base->channels[i]);
+	/* There are channels, but of none the bytes are known. */
+	if ((now.is_unknown && !now.is_known) ||
+	    (base.is_unknown && !base.is_known))
+		return -1;
+	return ncs_rank_rate(rank, now.sum, base.sum);
 }
