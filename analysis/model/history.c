@@ -70,13 +70,6 @@ void ncs_channel_count(struct ncs_channel_counters *to,
 	       sizeof(to->time_ns) - sizeof(to->time_ns[0]));
 }
 
-static void copy_function(struct ncs_function_counters *to,
-			  const struct ncs_function_view *from)
-{
-	to->operations = from->operations;
-	to->last_sequence_number = from->last_sequence_number;
-}
-
 uint64_t ncs_snapshot_lost(const struct ncs_snapshot *snapshot)
 {
 	uint64_t lost = 0;
@@ -169,28 +162,6 @@ void ncs_counters_times(const struct ncs_counters *base, unsigned function,
 
 /* --- One set of counters -------------------------------------------------- */
 
-static int copy_classes(struct ncs_counters *to,
-			const struct ncs_snapshot *from)
-{
-	size_t count = from->class_count;
-
-	if (count > to->class_count) {
-		struct ncs_class_counters *classes =
-			reallocarray(to->classes, count, sizeof(*to->classes));
-
-		if (!classes)
-			return -ENOMEM;
-		to->classes = classes;
-	}
-	to->class_count = count;
-	for (size_t i = 0; i < count; i++)
-		to->classes[i] = (struct ncs_class_counters){
-			.key = ncs_class_identity(&from->classes[i]),
-			.operations = from->classes[i].operations,
-		};
-	return 0;
-}
-
 uint64_t ncs_counters_class(const struct ncs_counters *counters,
 			    const struct ncs_class_view *view)
 {
@@ -205,21 +176,18 @@ uint64_t ncs_counters_class(const struct ncs_counters *counters,
 static int counters_copy(struct ncs_counters *to,
 			 const struct ncs_snapshot *from)
 {
-	size_t size = from->channel_count * sizeof(*to->channels);
-	struct ncs_channel_counters *channels = to->channels;
-
-	if (copy_classes(to, from) != 0) {
-		to->taken_ns = 0;
+	to->taken_ns = 0;
+	if (ncs_array_reserve(&to->classes, &to->class_capacity,
+			      from->class_count, sizeof(*to->classes)) != 0 ||
+	    ncs_array_reserve(&to->channels, &to->channel_capacity,
+			      from->channel_count, sizeof(*to->channels)) != 0)
 		return -ENOMEM;
-	}
-	if (from->channel_count != to->channel_count) {
-		channels = realloc(to->channels, size > 0 ? size : 1);
-		if (!channels) {
-			to->taken_ns = 0;
-			return -ENOMEM;
-		}
-	}
-	to->channels = channels;
+	to->class_count = from->class_count;
+	for (size_t i = 0; i < from->class_count; i++)
+		to->classes[i] = (struct ncs_class_counters){
+			.key = ncs_class_identity(&from->classes[i]),
+			.operations = from->classes[i].operations,
+		};
 	to->channel_count = from->channel_count;
 	to->taken_ns = from->taken_ns;
 	memcpy(to->proxy_time_ns, from->proxy.time_ns,
@@ -227,7 +195,11 @@ static int counters_copy(struct ncs_counters *to,
 	to->lost = ncs_snapshot_lost(from);
 	memcpy(to->proxy_count, from->proxy.count, sizeof(to->proxy_count));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		copy_function(&to->functions[i], &from->functions[i]);
+		to->functions[i] = (struct ncs_function_counters){
+			.operations = from->functions[i].operations,
+			.last_sequence_number =
+				from->functions[i].last_sequence_number,
+		};
 	for (size_t i = 0; i < from->channel_count; i++)
 		ncs_channel_count(&to->channels[i], &from->channels[i]);
 	return 0;
@@ -286,18 +258,14 @@ static void counters_release(struct ncs_counters *counters)
 	free(counters->times);
 }
 
-static void past_release(struct ncs_past_counters *past)
-{
-	for (size_t i = 0; i < NCS_HISTORY_DEPTH; i++)
-		counters_release(&past->at[i]);
-}
-
 void ncs_history_release(struct ncs_history *history)
 {
 	counters_release(&history->latest);
 	counters_release(&history->mark);
-	past_release(&history->for_10_s);
-	past_release(&history->for_100_s);
+	for (size_t i = 0; i < NCS_HISTORY_DEPTH; i++) {
+		counters_release(&history->for_10_s.at[i]);
+		counters_release(&history->for_100_s.at[i]);
+	}
 	memset(history, 0, sizeof(*history));
 }
 

@@ -71,9 +71,9 @@ struct ncs_counters {
 	uint64_t proxy_count[NCS_TRANSITION_COUNT];
 	struct ncs_function_counters functions[NCS_FUNCTION_COUNT];
 	struct ncs_channel_counters *channels; /* in the snapshot's order */
-	size_t channel_count;
+	size_t channel_count, channel_capacity;
 	struct ncs_class_counters *classes;
-	size_t class_count;
+	size_t class_count, class_capacity;
 	/* Histograms of all functions: counts other than 0, each with its place
 	 * in the upper bits, by place; see history.c. */
 	uint64_t *times;
