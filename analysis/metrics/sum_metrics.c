@@ -92,30 +92,18 @@ static void count_classes(const struct ncs_metric_input *input,
 		}
 }
 
-NCS_METRIC_FILL(CLASS_OPERATIONS)
-{
-	count_classes(input, CLASS_OPERATIONS, false);
-}
+/* Defines a metric that sums up a value of classes, of the node or by rank. */
+#define FILL_CLASSES(ID, value, by_rank) \
+	NCS_METRIC_FILL(ID) \
+	{ \
+		count_classes(input, value, by_rank); \
+	}
 
-NCS_METRIC_FILL(CLASS_SECONDS)
-{
-	count_classes(input, CLASS_SECONDS, false);
-}
-
-NCS_METRIC_FILL(CLASS_BUS_BYTES)
-{
-	count_classes(input, CLASS_BUS_BYTES, false);
-}
-
-NCS_METRIC_FILL(RANK_CLASS_OPERATIONS)
-{
-	count_classes(input, CLASS_OPERATIONS, true);
-}
-
-NCS_METRIC_FILL(RANK_CLASS_SECONDS)
-{
-	count_classes(input, CLASS_SECONDS, true);
-}
+FILL_CLASSES(CLASS_OPERATIONS, CLASS_OPERATIONS, false)
+FILL_CLASSES(CLASS_SECONDS, CLASS_SECONDS, false)
+FILL_CLASSES(CLASS_BUS_BYTES, CLASS_BUS_BYTES, false)
+FILL_CLASSES(RANK_CLASS_OPERATIONS, CLASS_OPERATIONS, true)
+FILL_CLASSES(RANK_CLASS_SECONDS, CLASS_SECONDS, true)
 
 /* --- Peers ---------------------------------------------------------------- */
 
