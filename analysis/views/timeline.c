@@ -4,10 +4,8 @@
 #include "analysis/views/timeline.h"
 
 #include "analysis/model/launch_waits.h"
-#include "analysis/records/latest_records.h"
 #include "analysis/records/operation_record.h"
 #include "analysis/records/step_record.h"
-#include "analysis/views/timeline_tracks.h"
 #include "shm/clock.h"
 
 /* --- Stretches ----------------------------------------------------------- */

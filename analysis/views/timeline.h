@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "analysis/model/model.h"
+#include "analysis/records/latest_records.h"
 #include "ncclstat/tables/activities.def"
 
 /* The table's activities, then the states of channels and of proxy threads. */
@@ -109,6 +110,12 @@ bool ncs_track_now(const struct ncs_rank *rank, const struct ncs_track *track,
 /* Whether a track has no stretch, neither of a record nor of the snapshot. */
 bool ncs_track_is_empty(const struct ncs_rank *rank,
 			const struct ncs_track *track);
+
+/* Returns whether a track has records of this kind. Times on the stream are in
+ * the records of operations, those of channels of kernels in their own. */
+bool ncs_track_uses_ring(const struct ncs_rank *rank,
+			 const struct ncs_track *track,
+			 enum ncs_latest_kind kind);
 
 /* Returns the time from which all of a track is known, but for lost records. */
 uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,

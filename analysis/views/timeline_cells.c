@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/records/latest_records.h"
-
 /* --- The axis ------------------------------------------------------------ */
 
 int64_t ncs_axis_ns(const struct ncs_axis *axis, int column)

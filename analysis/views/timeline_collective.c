@@ -4,7 +4,6 @@
  */
 #include "analysis/views/timeline.h"
 
-#include "analysis/records/latest_records.h"
 #include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 

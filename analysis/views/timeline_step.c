@@ -3,7 +3,6 @@
  * latest operations as far as they repeat those before. */
 #include "analysis/views/timeline.h"
 
-#include "analysis/records/latest_records.h"
 #include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Activities and tracks of the timeline; see timeline.h. Reads no records.
  */
-#include "analysis/views/timeline_tracks.h"
+#include "analysis/views/timeline.h"
 
 #include <stdio.h>
 
