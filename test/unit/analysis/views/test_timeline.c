@@ -177,6 +177,17 @@ TEST(no_record_is_kept_unless_wanted)
 	assert_null(scripted_rank(job, 0)->latest);
 }
 
+/* Updates the model, and checks the cells of 1 ms of a track of rank 0 up to NOW. */
+static void assert_cells(struct scripted *job, enum ncs_track_kind kind,
+			 const char *cells)
+{
+	char text[WIDTH + 1];
+
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), kind, NOW, MS, (int)strlen(cells), text);
+	assert_string_equal(text, cells);
+}
+
 /* --- Tracks -------------------------------------------------------------- */
 
 TEST(a_step_becomes_three_stretches)
@@ -184,13 +195,10 @@ TEST(a_step_becomes_three_stretches)
 	struct scripted *job = *state;
 	struct ncs_record *step =
 		put(add(job, 0), NCS_EVENT_PROXY_STEP, NOW - 8 * MS, 6 * MS);
-	char text[WIDTH + 1];
 
 	step->delta[0] = 1 * MS;
 	step->delta[1] = 3 * MS;
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_CHANNEL, NOW, MS, 10, text);
-	assert_string_equal(text, "..GPPNNN..");
+	assert_cells(job, NCS_TRACK_CHANNEL, "..GPPNNN..");
 }
 
 TEST(an_operation_is_queued_and_then_runs)
@@ -198,7 +206,6 @@ TEST(an_operation_is_queued_and_then_runs)
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
 	struct ncs_operation_view *open = &rank->operations[0];
-	char text[WIDTH + 1];
 
 	put(rank, NCS_EVENT_COLL, NOW - 9 * MS, 4 * MS)->delta[1] = MS;
 	*open = (struct ncs_operation_view){
@@ -209,9 +216,7 @@ TEST(an_operation_is_queued_and_then_runs)
 		.first_child_ns = NOW - 2 * MS,
 	};
 	rank->snapshot.operation_count = 1;
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_FUNCTION, NOW, MS, 10, text);
-	assert_string_equal(text, ".qrrr.qqrr");
+	assert_cells(job, NCS_TRACK_FUNCTION, ".qrrr.qqrr");
 }
 
 /* Without a child its launch tells. */
@@ -220,7 +225,6 @@ TEST(an_operation_runs_once_its_launch_has_begun)
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
 	struct ncs_launches_view *launches = &rank->snapshot.launches;
-	char text[WIDTH + 1];
 
 	rank->operations[0] = (struct ncs_operation_view){
 		.number = 5,
@@ -238,21 +242,16 @@ TEST(an_operation_runs_once_its_launch_has_begun)
 		.followed = 8,
 		.launched = 8,
 	};
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_FUNCTION, NOW, MS, 6, text);
-	assert_string_equal(text, "..qqqq");
+	assert_cells(job, NCS_TRACK_FUNCTION, "..qqqq");
 	launches->begun = 8;
 	launches->begun_ns = NOW - MS;
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_FUNCTION, NOW, MS, 6, text);
-	assert_string_equal(text, "..qqqr");
+	assert_cells(job, NCS_TRACK_FUNCTION, "..qqqr");
 }
 
 TEST(the_proxy_is_awake_between_its_records)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
-	char text[WIDTH + 1];
 
 	put(rank, NCS_EVENT_PROXY_CTRL, NOW - 8 * MS, 2 * MS)->number =
 		NCS_PROXY_SLEEP;
@@ -260,24 +259,19 @@ TEST(the_proxy_is_awake_between_its_records)
 		NCS_PROXY_APPEND;
 	rank->snapshot.proxy.state = NCS_PROXY_ACTIVE;
 	rank->snapshot.proxy.since_ns = NOW - 2 * MS;
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_PROXY, NOW, MS, 10, text);
-	assert_string_equal(text, "wwzztwwwaa");
+	assert_cells(job, NCS_TRACK_PROXY, "wwzztwwwaa");
 }
 
 TEST(calls_are_shown_before_their_group)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
-	char text[WIDTH + 1];
 
 	rank->snapshot.events[NCS_EVENT_GROUP_API] = 1;
 	put(rank, NCS_EVENT_GROUP_API, NOW - 8 * MS, 6 * MS);
 	put(rank, NCS_EVENT_COLL_API, NOW - 7 * MS, MS);
 	put(rank, NCS_EVENT_KERNEL_LAUNCH, NOW - 3 * MS, 2 * MS);
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_CALLS, NOW, MS, 10, text);
-	assert_string_equal(text, "..bcbbbll.");
+	assert_cells(job, NCS_TRACK_CALLS, "..bcbbbll.");
 }
 
 /* The GPU's clock is 5 s ahead, which is reported later. */
@@ -287,16 +281,13 @@ TEST(kernels_are_shown_when_they_ran)
 	struct scripted_rank *rank = add(job, 0);
 	struct ncs_record *kernel =
 		put(rank, NCS_EVENT_KERNEL_CH, NOW - MS, MS);
-	char text[WIDTH + 1];
 
 	rank->snapshot.events[NCS_EVENT_KERNEL_CH] = 1;
 	kernel->value = (uint64_t)(NOW - 6 * MS + 5000 * MS);
 	kernel->number = 2 * MS;
 	rank->snapshot.gpu_clock.known = true;
 	rank->snapshot.gpu_clock.offset_ns = 5000 * MS;
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_KERNELS, NOW, MS, 10, text);
-	assert_string_equal(text, "....xx....");
+	assert_cells(job, NCS_TRACK_KERNELS, "....xx....");
 }
 
 /* A job over NVLink: of its launches the first two are over, the third one has
@@ -342,12 +333,9 @@ static struct scripted_rank *launch(struct scripted *job, int number)
 TEST(launches_are_shown_on_their_stream)
 {
 	struct scripted *job = *state;
-	char text[WIDTH + 1];
 
 	launch(job, 0);
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_KERNELS, NOW, MS, 10, text);
-	assert_string_equal(text, ".qqxqxqxxx");
+	assert_cells(job, NCS_TRACK_KERNELS, ".qqxqxqxxx");
 }
 
 TEST(launches_that_have_not_begun_are_queued)
@@ -376,13 +364,10 @@ TEST(launches_that_are_not_timed_are_unknown)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = launch(job, 0);
-	char text[WIDTH + 1];
 
 	rank->snapshot.operation_count = 0;
 	rank->snapshot.launches.status = NCS_STREAM_SOME;
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_KERNELS, NOW, MS, 10, text);
-	assert_string_equal(text, " qqxqx    ");
+	assert_cells(job, NCS_TRACK_KERNELS, " qqxqx    ");
 }
 
 TEST(kernels_of_a_collective_are_lit_in_all_ranks)
@@ -411,7 +396,6 @@ TEST(unknown_time_is_not_shown_as_idle)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
-	char text[WIDTH + 1];
 
 	/* The ring was overwritten before the first pass. */
 	rank->snapshot.losses[NCS_LOSS_OVERWRITTEN] = 1;
@@ -426,9 +410,7 @@ TEST(unknown_time_is_not_shown_as_idle)
 	rank->record_count = 0;
 	rank->snapshot.liveness = NCS_FINISHED;
 	rank->snapshot.finished_ns = NOW - MS;
-	scripted_pass(job, NOW);
-	letters(scripted_rank(job, 0), NCS_TRACK_CHANNEL, NOW, MS, 10, text);
-	assert_string_equal(text, "  G..??G. ");
+	assert_cells(job, NCS_TRACK_CHANNEL, "  G..??G. ");
 	assert_int_equal(scripted_rank(job, 0)->latest->lost, 3);
 }
 
