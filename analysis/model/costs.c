@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/cost/cost_stretch.h"
 #include "analysis/model/communicators.h"
@@ -36,13 +35,6 @@ struct ncs_costs {
 	uint64_t window_ns; /* the longest that was computed */
 };
 
-static bool is_one_gpu(const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	return ncs_shares_process(a, b) &&
-	       strncmp(a->now.identity.gpu, b->now.identity.gpu,
-		       sizeof(a->now.identity.gpu)) == 0;
-}
-
 /* Gives the rank the number of its process and GPU. */
 static void number_process(const struct ncs_model *model,
 			   struct ncs_costs *costs, const struct ncs_rank *rank)
@@ -52,7 +44,7 @@ static void number_process(const struct ncs_model *model,
 	for (size_t i = 0; i < model->rank_count && late->process == 0; i++) {
 		const struct ncs_rank *other = model->ranks[i];
 
-		if (other->late && is_one_gpu(rank, other))
+		if (other->late && ncs_compare_gpus(rank, other) == 0)
 			late->process = other->late->process;
 	}
 	if (late->process == 0)
