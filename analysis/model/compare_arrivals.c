@@ -73,8 +73,8 @@ static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 
 static struct ncs_join *new_join(const struct ncs_communicator *communicator)
 {
-	return ncs_join_new_unordered(PARTS_PER_RANK *
-				      (communicator->rank_count + 1));
+	return ncs_join_new(PARTS_PER_RANK * (communicator->rank_count + 1),
+			    false);
 }
 
 /* Returns a new state of a communicator; NULL if there is no memory. */

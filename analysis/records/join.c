@@ -20,26 +20,16 @@
  * not by so many operations. */
 #define MUCH_LATER 64u
 
-struct ncs_join *ncs_join_new(size_t parts_max)
+struct ncs_join *ncs_join_new(size_t parts_max, bool in_order)
 {
 	struct ncs_join *join = calloc(1, sizeof(*join));
 
 	if (!join)
 		return NULL;
 	join->parts_max = parts_max ? parts_max : PARTS_MAX;
-	join->in_order = true;
+	join->in_order = in_order;
+	join->until_ns = in_order ? 0 : UINT64_MAX;
 	TAILQ_INIT(&join->incomplete);
-	return join;
-}
-
-struct ncs_join *ncs_join_new_unordered(size_t parts_max)
-{
-	struct ncs_join *join = ncs_join_new(parts_max);
-
-	if (join) {
-		join->in_order = false;
-		join->until_ns = UINT64_MAX;
-	}
 	return join;
 }
 

@@ -27,13 +27,10 @@
 struct ncs_join;
 
 /* Creates a join that keeps up to `parts_max` parts, or about a million if that
- * is 0. Returns NULL if there is no memory. Free it with ncs_join_free(), which
- * accepts NULL. */
-struct ncs_join *ncs_join_new(size_t parts_max);
-
-/* Like ncs_join_new(), but operations are given out once they are finished, in
- * no order: one that stays incomplete holds up no other. */
-struct ncs_join *ncs_join_new_unordered(size_t parts_max);
+ * is 0. Unless it is `in_order`, operations are given out once they are
+ * finished: one that stays incomplete holds up no other. Returns NULL if there
+ * is no memory. Free it with ncs_join_free(), which accepts NULL. */
+struct ncs_join *ncs_join_new(size_t parts_max, bool in_order);
 void ncs_join_free(struct ncs_join *join);
 
 /* Announces a rank of a communicator. Call this before the rank's first part:

@@ -285,7 +285,7 @@ int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations)
 						   NCS_ALL_RANKS,
 						   operations->from_ns,
 						   operations->until_ns);
-	operations->join = ncs_join_new(0);
+	operations->join = ncs_join_new(0, true);
 	if (!operations->pass || !operations->join)
 		return -ENOMEM;
 	for (size_t i = 0; i < operations->rank_count && !error; i++) {

@@ -141,7 +141,7 @@ static struct ncs_path *pass(const struct truth_options *options,
 {
 	struct truth_job *job = truth_job_new(options);
 	struct truth_reader reader = { .options = options,
-				       .join = ncs_join_new(0) };
+				       .join = ncs_join_new(0, true) };
 	struct ncs_path *path;
 
 	assert_non_null(reader.join);

@@ -14,7 +14,7 @@
 
 static int setup(void **state)
 {
-	struct ncs_join *join = ncs_join_new(0);
+	struct ncs_join *join = ncs_join_new(0, true);
 
 	assert_non_null(join);
 	for (int rank = 0; rank < RANKS; rank++)
@@ -140,7 +140,7 @@ TEST(silent_rank_delays_operations_for_ten_seconds)
 
 TEST(memory_is_bounded)
 {
-	struct ncs_join *join = ncs_join_new(1000);
+	struct ncs_join *join = ncs_join_new(1000, true);
 	size_t count = 0;
 
 	for (int rank = 0; rank < RANKS; rank++)
@@ -289,7 +289,7 @@ TEST(transfers_are_joined_by_their_numbers)
 
 TEST(lost_transfer_holds_up_later_ones_for_a_while_only)
 {
-	struct ncs_join *join = ncs_join_new_unordered(0);
+	struct ncs_join *join = ncs_join_new(0, false);
 	unsigned complete = 0;
 
 	assert_int_equal(ncs_join_expect(join, 7, 2), 0);

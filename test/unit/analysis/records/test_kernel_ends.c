@@ -257,7 +257,7 @@ static void check_part(const struct kernel_job *job,
 
 static void check_job(const struct kernel_job *job)
 {
-	struct ncs_join *join = ncs_join_new(0);
+	struct ncs_join *join = ncs_join_new(0, true);
 	struct ncs_parts *parts[COMMS_MAX][RANKS];
 	unsigned numbers[COMMS_MAX] = { 0 };
 	const struct ncs_joined *joined;
