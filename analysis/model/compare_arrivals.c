@@ -178,18 +178,14 @@ static bool find_ranks(struct ncs_comparison *comparison,
 	return true;
 }
 
-static bool is_transfer(const struct ncs_joined *joined)
-{
-	return joined->function == NCS_FUNCTION_SEND_RECV;
-}
-
 /* Returns false unless all parts name the same root, and it has a part, or the
  * function has no root. */
 static bool has_one_root(const struct ncs_joined *joined)
 {
 	bool is_there = false;
 
-	if (joined->wait_rule == NCS_WAIT_FOR_ALL || is_transfer(joined))
+	if (joined->wait_rule == NCS_WAIT_FOR_ALL ||
+	    ncs_joined_is_transfer(joined))
 		return true;
 	for (size_t i = 0; i < joined->count; i++) {
 		if (joined->parts[i].peer != joined->parts[0].peer)
@@ -273,6 +269,8 @@ static int note_part(struct ncs_comparison *comparison, size_t i,
 {
 	const struct ncs_part *part = &comparison->joined->parts[i];
 	struct ncs_late_rank *late = late_of(comparison->ranks[i]);
+	bool is_transfer = ncs_joined_is_transfer(comparison->joined);
+	struct ncs_late_ring *ring;
 	bool is_last = comparison->exclusive_ns > 0 && i == comparison->last;
 	struct ncs_late_part recent = {
 		.number = part->number,
@@ -317,16 +315,13 @@ static int note_part(struct ncs_comparison *comparison, size_t i,
 			    ncs_histogram_bucket(recent.exclusive_ns)) != 0)
 			return -ENOMEM;
 	}
-	if (is_transfer(comparison->joined) && !late->transfers)
+	if (is_transfer && !late->transfers)
 		late->transfers = calloc(1, sizeof(*late->transfers));
-	if (!is_transfer(comparison->joined))
-		late->recent[late->operations++ % NCS_LATENESS_RECENT] = recent;
-	else if (late->transfers)
-		late->transfers->recent[late->transfers->operations++ %
-					NCS_LATENESS_RECENT] = recent;
+	ring = is_transfer ? late->transfers : &late->collectives;
+	if (ring)
+		ring->recent[ring->operations++ % NCS_LATENESS_RECENT] = recent;
 	late->is_viewed = false;
-	return is_transfer(comparison->joined) && !late->transfers ? -ENOMEM :
-								     0;
+	return ring ? 0 : -ENOMEM;
 }
 
 /* Notes the operation in its communicator. */

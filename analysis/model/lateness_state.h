@@ -66,8 +66,8 @@ struct ncs_known_past {
 	uint64_t lost_from_ns, lost_until_ns; /* 0: none */
 };
 
-/* The sends and receives of a rank that were compared. */
-struct ncs_late_transfers {
+/* Operations of a rank that were compared. */
+struct ncs_late_ring {
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
 };
@@ -81,8 +81,8 @@ struct ncs_late_rank {
 	struct ncs_known_past past; /* of these spans … */
 	/* … and of those of the other ranks of the process */
 	struct ncs_known_past past_of_others;
-	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
-	uint64_t operations; /* those in which others waited for it */
+	struct ncs_late_ring collectives;
+	struct ncs_late_ring *transfers; /* NULL if it has none */
 	uint64_t last;       /* operations in which it came last … */
 	uint64_t queued; /* … and the others came straight from another one */
 	/* [0]: of operations that are not queued, [1]: of queued ones. */
@@ -96,8 +96,7 @@ struct ncs_late_rank {
 	struct ncs_lateness_view view;
 	/* The view's waited_share as of all operations, compared or not. */
 	double waited_in_all;
-	bool is_viewed; /* whether the view is up to date */
-	struct ncs_late_transfers *transfers; /* NULL if it has none */
+	bool is_viewed;          /* whether the view is up to date */
 	uint64_t transfer_count; /* sends and receives to other ranks … */
 	uint64_t unnumbered;     /* … and those that have no number */
 	/* Where its cost is kept, and the number of its process there, from 1. */
@@ -109,7 +108,7 @@ struct ncs_late_rank {
 /* Returns the number of a rank's operations in which others waited for it. */
 static inline uint64_t ncs_late_operations(const struct ncs_late_rank *late)
 {
-	return late->operations +
+	return late->collectives.operations +
 	       (late->transfers ? late->transfers->operations : 0);
 }
 

@@ -68,15 +68,11 @@ static struct ncs_moving_ring *ring_of(struct ncs_moving *moving,
 	return ring;
 }
 
-static bool is_transfer(const struct ncs_joined *joined)
-{
-	return joined->function == NCS_FUNCTION_SEND_RECV;
-}
-
 static unsigned function_of(const struct ncs_joined *joined,
 			    const struct ncs_part *part)
 {
-	return is_transfer(joined) ? part->function : joined->function;
+	return ncs_joined_is_transfer(joined) ? part->function :
+						joined->function;
 }
 
 static struct moved_launch launch_of(const struct ncs_joined *joined,
@@ -95,7 +91,7 @@ static struct moved_launch launch_of(const struct ncs_joined *joined,
 		.bus_bytes = factor >= 0 ? factor * (double)part->bytes : -1,
 		.operations = 1,
 		.ranks = (uint32_t)joined->count,
-		.rank = is_transfer(joined) ? part->rank : -1,
+		.rank = ncs_joined_is_transfer(joined) ? part->rank : -1,
 		.timing = (uint8_t)moving->timing,
 		.class = { (uint8_t)ncs_size_class(part->bytes),
 			   part->algorithm, part->protocol },
@@ -192,7 +188,7 @@ int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
 	if (!ncs_joined_moving(joined, &times))
 		return 0;
 	error = note(moving, joined, &joined->parts[0], &times);
-	if (is_transfer(joined))
+	if (ncs_joined_is_transfer(joined))
 		error |= note(moving, joined, &joined->parts[1], &times);
 	return error ? -ENOMEM : 0;
 }

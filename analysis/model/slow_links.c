@@ -322,7 +322,7 @@ static bool find_moving(const struct ncs_joined *joined, struct sample *sample)
 		end_ns = moving.end_ns;
 	} else {
 		if (joined->arrival == NCS_MOMENT_OPERATION ||
-		    (joined->function == NCS_FUNCTION_SEND_RECV &&
+		    (ncs_joined_is_transfer(joined) &&
 		     joined->wait_rule != NCS_WAIT_FOR_ALL))
 			return false;
 		sample->begin_ns = joined->not_before_ns;
@@ -351,7 +351,7 @@ static void learn_life(struct ncs_link_kind *kind,
 		.protocol = part->protocol,
 	};
 
-	if (joined->function == NCS_FUNCTION_SEND_RECV)
+	if (ncs_joined_is_transfer(joined))
 		return;
 	kind->life_is_exact = joined->end == NCS_MOMENT_STREAM_END;
 	kind->life_ns = (double)ncs_rank_class_time_ns(
@@ -367,7 +367,7 @@ static int whole_of(struct ncs_link_kinds *kinds,
 		    struct ncs_link_kind **whole)
 {
 	const struct ncs_part *part = &joined->parts[0];
-	bool is_transfer = joined->function == NCS_FUNCTION_SEND_RECV;
+	bool is_transfer = ncs_joined_is_transfer(joined);
 	bool sends = part->function == NCS_FUNCTION_SEND;
 	const struct ncs_link_kind key = {
 		.from = !is_transfer ? -1 : sends ? part->rank : part->peer,

@@ -27,26 +27,22 @@ static void add_causes(const uint64_t cause_ns[NCS_LATE_CAUSE_COUNT],
 			lateness->cause_ns[i] += cause_ns[i];
 }
 
-/* Returns the number of recent sends and receives that are kept. */
-static size_t recent_transfers(const struct ncs_late_rank *late)
-{
-	return late->transfers ? ncs_recent_count(late->transfers->operations) :
-				 0;
-}
-
 /* Returns a recent operation: a collective, or after these a transfer. */
 static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
 					     size_t i)
 {
-	size_t collectives = ncs_recent_count(late->operations);
+	size_t collectives = ncs_recent_count(late->collectives.operations);
 
-	return i < collectives ? &late->recent[i] :
+	return i < collectives ? &late->collectives.recent[i] :
 				 &late->transfers->recent[i - collectives];
 }
 
 static size_t recent_count(const struct ncs_late_rank *late)
 {
-	return ncs_recent_count(late->operations) + recent_transfers(late);
+	return ncs_recent_count(late->collectives.operations) +
+	       (late->transfers ?
+			ncs_recent_count(late->transfers->operations) :
+			0);
 }
 
 /* Returns whether in none of the recent operations the rank before the last came from

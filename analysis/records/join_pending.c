@@ -64,7 +64,7 @@ void ncs_join_finish(struct ncs_join *join, struct pending *pending)
 	joined->is_complete = joined->count == pending->expected;
 	joined->is_whole = joined->is_complete &&
 			   joined->parts[0].nranks >= 0 &&
-			   (joined->function == NCS_FUNCTION_SEND_RECV ||
+			   (ncs_joined_is_transfer(joined) ||
 			    joined->count == (size_t)joined->parts[0].nranks);
 	ncs_joined_finish(joined);
 	make_part_times(pending);

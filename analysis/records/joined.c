@@ -176,19 +176,6 @@ static uint64_t clocks_apart_ns(const struct ncs_joined *joined)
 	return is_by_realtime ? apart_ns : 0;
 }
 
-static uint64_t first_end_ns(const struct ncs_joined *joined)
-{
-	uint64_t first_ns = UINT64_MAX;
-
-	for (size_t i = 0; i < joined->count; i++) {
-		uint64_t end_ns = ncs_joined_end_ns(joined, &joined->parts[i]);
-
-		if (end_ns < first_ns)
-			first_ns = end_ns;
-	}
-	return first_ns;
-}
-
 /* A sender that ended before the receiver began did not wait for it. */
 static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
 {
@@ -259,23 +246,25 @@ uint64_t ncs_joined_turn_ns(const struct ncs_joined *joined,
 		       end_ns;
 }
 
-static uint64_t first_turn_ns(const struct ncs_joined *joined)
+/* Finds when the first part ended, and from when on it may have. */
+static void find_first(struct ncs_joined *joined)
 {
-	uint64_t first_ns = UINT64_MAX;
-
+	joined->first_end_ns = joined->turn_ns = UINT64_MAX;
 	for (size_t i = 0; i < joined->count; i++) {
-		uint64_t turn_ns =
-			ncs_joined_turn_ns(joined, &joined->parts[i]);
+		const struct ncs_part *part = &joined->parts[i];
+		uint64_t end_ns = ncs_joined_end_ns(joined, part);
+		uint64_t turn_ns = ncs_joined_turn_ns(joined, part);
 
-		if (turn_ns < first_ns)
-			first_ns = turn_ns;
+		if (end_ns < joined->first_end_ns)
+			joined->first_end_ns = end_ns;
+		if (turn_ns < joined->turn_ns)
+			joined->turn_ns = turn_ns;
 	}
-	return first_ns;
 }
 
 void ncs_joined_finish(struct ncs_joined *joined)
 {
-	bool is_transfer = joined->function == NCS_FUNCTION_SEND_RECV;
+	bool is_transfer = ncs_joined_is_transfer(joined);
 
 	joined->wait_rule = is_transfer ? rule_of_transfer(joined) :
 					  ncs_wait_rule_of(joined->function);
@@ -284,8 +273,7 @@ void ncs_joined_finish(struct ncs_joined *joined)
 		joined->wait_rule = NCS_WAIT_FOR_ROOT;
 	find_end(joined);
 	joined->clocks_apart_ns = clocks_apart_ns(joined);
-	joined->first_end_ns = first_end_ns(joined);
-	joined->turn_ns = first_turn_ns(joined);
+	find_first(joined);
 }
 
 enum ncs_doubt ncs_joined_doubt(const struct ncs_joined *joined,
@@ -320,7 +308,7 @@ bool ncs_joined_moving(const struct ncs_joined *joined,
 
 	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
 		return false;
-	if (joined->function == NCS_FUNCTION_SEND_RECV &&
+	if (ncs_joined_is_transfer(joined) &&
 	    (joined->count != 2 || joined->wait_rule != NCS_WAIT_FOR_ALL))
 		return false;
 	/* Operations of one launch share its times on the stream, even if the

@@ -85,11 +85,17 @@ void ncs_part_times_make(struct ncs_part_times *times,
 			 const struct ncs_joined *joined,
 			 const struct ncs_part *part);
 
+/* Returns whether an operation is a transfer. */
+static inline bool ncs_joined_is_transfer(const struct ncs_joined *joined)
+{
+	return joined->function == NCS_FUNCTION_SEND_RECV;
+}
+
 /* Returns true if the part is the root's or the sender's. */
 static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
 				      const struct ncs_part *part)
 {
-	return joined->function == NCS_FUNCTION_SEND_RECV ?
+	return ncs_joined_is_transfer(joined) ?
 		       part->function == NCS_FUNCTION_SEND :
 		       part->peer == part->rank;
 }
