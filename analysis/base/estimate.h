@@ -70,14 +70,14 @@ struct ncs_distribution {
 /* Frees the memory of a distribution, which is then empty. */
 void ncs_distribution_release(struct ncs_distribution *distribution);
 
-/* Makes room for a cluster, given by the number of its values in each bucket, of
- * which only those from `first` to `last` are read. Returns 0 or -ENOMEM. */
+/* Makes room for a cluster, given by the number of its values in each bucket,
+ * of which only those from `first` to `last` are read. Returns 0 or -ENOMEM. */
 int ncs_distribution_reserve(struct ncs_distribution *distribution,
 			     const uint32_t *counts, unsigned first,
 			     unsigned last);
 
-/* Adds a cluster, for which there is room, if `sign` is 1; removes one that was added
- * if it is -1. */
+/* Adds a cluster, for which there is room, if `sign` is 1; removes one that was
+ * added if it is -1. */
 void ncs_distribution_change(struct ncs_distribution *distribution, double sign,
 			     double weight, const uint32_t *counts,
 			     unsigned first, unsigned last);

@@ -51,8 +51,8 @@ struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
 /* Returns the next item with the same hash, or NULL if there is none. */
 struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link);
 
-/* Removes and frees all items, or those for which `keeps` returns false. Each was
- * allocated by malloc(3), and its link is its first member. */
+/* Removes and frees all items, or those for which `keeps` returns false. Each
+ * was allocated by malloc(3), and its link is its first member. */
 void ncs_hash_table_sweep(struct ncs_hash_table *table,
 			  bool (*keeps)(struct ncs_hash_link *link,
 					uint64_t argument),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that look up a word in a table of ncclstat/tables, by number. For the files
- * that define them. */
+/* Functions that look up a word in a table of ncclstat/tables, by number. For
+ * the files that define them. */
 #ifndef NCS_ANALYSIS_BASE_LOOKUP_H
 #define NCS_ANALYSIS_BASE_LOOKUP_H
 
@@ -8,8 +8,8 @@
 #define NCS_NAME(ID, name, ...) name,
 #define NCS_HELP(ID, name, help) help,
 
-/* Defines a function that looks up a column of a table. `otherwise` is for numbers
- * that are out of range; it may be one of the `words`. */
+/* Defines a function that looks up a column of a table. `otherwise` is for
+ * numbers that are out of range; it may be one of the `words`. */
 #define NCS_DEFINE_LOOKUP(function, table, column, otherwise) \
 	const char *function(unsigned number) \
 	{ \

@@ -28,14 +28,17 @@ NCS_DEFINE_LOOKUP(ncs_algorithm_name, NCS_ALGORITHMS, NCS_NAME,
 	      words[NCS_ALGORITHM_UNKNOWN])
 NCS_DEFINE_LOOKUP(ncs_channel_state_label, NCS_CHANNEL_STATES, CHANNEL_LABEL,
 	      "unknown")
-NCS_DEFINE_LOOKUP(ncs_channel_state_name, NCS_CHANNEL_STATES, NCS_NAME, "unknown")
-NCS_DEFINE_LOOKUP(ncs_cupti_status_name, NCS_CUPTI_STATUSES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_channel_state_name, NCS_CHANNEL_STATES, NCS_NAME,
+		  "unknown")
+NCS_DEFINE_LOOKUP(ncs_cupti_status_name, NCS_CUPTI_STATUSES, NCS_NAME,
+		  "unknown")
 NCS_DEFINE_LOOKUP(ncs_event_group_name, NCS_EVENT_GROUPS, NCS_NAME, "unknown")
 NCS_DEFINE_LOOKUP(ncs_function_name, NCS_FUNCTIONS, NCS_NAME,
 	      words[NCS_FUNCTION_OTHER])
 NCS_DEFINE_LOOKUP(ncs_kernel_status_name, NCS_KERNEL_STATUSES, NCS_NAME,
 	      words[NCS_KERNEL_UNKNOWN])
-NCS_DEFINE_LOOKUP(ncs_kernel_timing_name, NCS_KERNEL_TIMINGS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_kernel_timing_name, NCS_KERNEL_TIMINGS, NCS_NAME,
+		  "unknown")
 NCS_DEFINE_LOOKUP(ncs_launch_phase_name, NCS_LAUNCH_PHASES, NCS_NAME,
 	      words[NCS_LAUNCH_PHASE_UNKNOWN])
 NCS_DEFINE_LOOKUP(ncs_late_cause_help, NCS_LATE_CAUSES, NCS_HELP,

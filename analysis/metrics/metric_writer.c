@@ -149,8 +149,8 @@ static bool is_scaled(const struct ncs_metric_writer *w)
 
 /* --- Series ------------------------------------------------------------- */
 
-/* Returns the number of values of a counter: a sum and a number; a sum and those of the
- * buckets, of which the last one has no edge. */
+/* Returns the number of values of a counter: a sum and a number; a sum and
+ * those of the buckets, of which the last one has no edge. */
 static size_t values_of(const struct ncs_metric_writer *w)
 {
 	switch (row_of(w)->type) {
@@ -163,7 +163,8 @@ static size_t values_of(const struct ncs_metric_writer *w)
 	}
 }
 
-/* Returns the number of series of a set of labels: a histogram has its count, too. */
+/* Returns the number of series of a set of labels: a histogram has its count,
+ * too. */
 static size_t series_of(const struct ncs_metric_writer *w)
 {
 	return values_of(w) + (row_of(w)->type == NCS_METRIC_TYPE_HISTOGRAM);

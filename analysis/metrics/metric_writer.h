@@ -116,8 +116,8 @@ struct ncs_counter_store {
 /* Begins a pass over all segments. */
 void ncs_counters_begin(struct ncs_counter_store *store);
 
-/* Returns the counter with these labels, adding one of zeros if it is new; NULL if
- * there is no memory. */
+/* Returns the counter with these labels, adding one of zeros if it is new; NULL
+ * if there is no memory. */
 struct ncs_counter *ncs_counter_of(struct ncs_counter_store *store,
 				   unsigned metric, const char *labels);
 

@@ -240,9 +240,9 @@ static bool moves_clock(const struct ncs_rank *rank,
 
 /* --- Copies ------------------------------------------------------------- */
 
-/* Copies `bytes` of the array whose pointer is at `from` to the one at `to`, whose
- * memory is reused: snapshots have no capacities. Stores the pointer at `copy`, too.
- * Returns 0 or -ENOMEM. */
+/* Copies `bytes` of the array whose pointer is at `from` to the one at `to`,
+ * whose memory is reused: snapshots have no capacities. Stores the pointer at
+ * `copy`, too. Returns 0 or -ENOMEM. */
 static int copy_array(void *to, const void *from, void *copy, size_t bytes)
 {
 	const void *source;

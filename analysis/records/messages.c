@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding both ends of messages; see messages.h.
  *
- * Steps wait for their other end in a table, by their message's key, and in a queue,
- * in the order in which they came.
- */
+ * Steps wait for their other end in a table, by their message's key, and in a
+ * queue, in the order in which they came. */
 #include "analysis/records/messages.h"
 
 #include <errno.h>
@@ -130,8 +129,8 @@ static void drop_oldest(struct ncs_messages *messages)
 	free_step(messages, TAILQ_FIRST(&messages->waiting));
 }
 
-/* Keeps a copy of a step until its other end comes; the oldest step makes room. One
- * for which there is no memory is as one that was dropped. */
+/* Keeps a copy of a step until its other end comes; the oldest step makes room.
+ * One for which there is no memory is as one that was dropped. */
 static void wait_for_other(struct ncs_messages *messages,
 			   const struct waiting_step *step, uint64_t hash)
 {
@@ -276,8 +275,8 @@ static void visit(struct ncs_messages *messages,
 }
 
 /* Returns the waiting step at the other end of a message, or NULL. Of several,
- * returns the one that came first, because records with the same key come in order:
- * the table has the latest first. */
+ * returns the one that came first, because records with the same key come in
+ * order: the table has the latest first. */
 static struct waiting_step *find_other(const struct ncs_messages *messages,
 				       const struct waiting_step *step,
 				       uint64_t hash)

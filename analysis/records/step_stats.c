@@ -148,8 +148,8 @@ static void change_parts(struct ncs_steps *steps,
 	}
 }
 
-/* Adds an operation to the sums or removes it, if needed. Returns 0, or -ENOMEM with
- * nothing added. */
+/* Adds an operation to the sums or removes it, if needed. Returns 0, or -ENOMEM
+ * with nothing added. */
 static int set_added(struct ncs_steps *steps, struct open_operation *operation,
 		     bool added)
 {

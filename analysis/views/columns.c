@@ -60,8 +60,8 @@ static const void *object_of(const struct ncs_row *row,
 
 /* --- Whether a field is known --------------------------------------------- */
 
-/* Defines has_<name>(), the condition of the columns whose field ends with <name>:
- * an expression of `row`. */
+/* Defines has_<name>(), the condition of the columns whose field ends with
+ * <name>: an expression of `row`. */
 #define HAS(name, condition) \
 	static bool has_##name(const struct ncs_row *row) \
 	{ \

@@ -177,7 +177,8 @@ TEST(no_record_is_kept_unless_wanted)
 	assert_null(scripted_rank(job, 0)->latest);
 }
 
-/* Updates the model, and checks the cells of 1 ms of a track of rank 0 up to NOW. */
+/* Updates the model, and checks the cells of 1 ms of a track of rank 0 up to
+ * NOW. */
 static void assert_cells(struct scripted *job, enum ncs_track_kind kind,
 			 const char *cells)
 {
