@@ -3,6 +3,7 @@
 #include "analysis/base/detail.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,55 +182,39 @@ uint64_t ncs_lease_left_ns(const struct ncs_settings_view *settings,
 
 /* --- From text ------------------------------------------------------------ */
 
-struct detail_word {
-	const char *text;
-	size_t length;
-};
-
-static bool is(const struct detail_word *word, const char *text)
+static bool is(const char *word, const char *text)
 {
-	return strlen(text) == word->length &&
-	       memcmp(word->text, text, word->length) == 0;
+	return strcmp(word, text) == 0;
 }
 
-/* Removes a prefix from the word. Returns false if it has another one. */
-static bool take(struct detail_word *word, const char *prefix)
+/* Returns what follows a prefix of the word; NULL if it has another one. */
+static const char *after(const char *word, const char *prefix)
 {
 	size_t length = strlen(prefix);
 
-	if (word->length < length || memcmp(word->text, prefix, length) != 0)
-		return false;
-	word->text += length;
-	word->length -= length;
-	return true;
+	return strncmp(word, prefix, length) == 0 ? word + length : NULL;
 }
 
 /* Parses the number 2^n and sets *log2 to n. Returns false if it is no power of
  * two or if n is larger than `most`. */
-static bool parse_log2(const struct detail_word *word, unsigned most,
-		       unsigned *log2)
+static bool parse_log2(const char *word, unsigned most, unsigned *log2)
 {
-	char digits[16];
-	unsigned long long number;
+	size_t digits = strspn(word, "0123456789");
+	unsigned long long number = strtoull(word, NULL, 10);
 
-	if (word->length == 0 || word->length >= sizeof(digits))
+	if (digits == 0 || digits > 15 || word[digits])
 		return false;
-	for (size_t i = 0; i < word->length; i++)
-		if (!isdigit((unsigned char)word->text[i]))
-			return false;
-	memcpy(digits, word->text, word->length);
-	digits[word->length] = '\0';
-	number = strtoull(digits, NULL, 10);
 	for (*log2 = 0; *log2 <= most; (*log2)++)
 		if (number == 1ull << *log2)
 			return true;
 	return false;
 }
 
-static int find_group(const struct detail_word *word)
+static int find_group(const char *name, size_t length)
 {
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
-		if (is(word, ncs_event_group_name(i)))
+		if (strlen(ncs_event_group_name(i)) == length &&
+		    memcmp(ncs_event_group_name(i), name, length) == 0)
 			return (int)i;
 	return -1;
 }
@@ -242,23 +227,22 @@ static void name_groups(char *error, size_t size)
 }
 
 /* Parses the names of groups, each after a sign: "-steps-control". */
-static bool parse_groups(struct detail_word word, char sign, uint8_t *groups,
+static bool parse_groups(const char *word, char sign, uint8_t *groups,
 			 char *error, size_t size)
 {
-	while (word.length > 0) {
-		struct detail_word name = { word.text + 1, 0 };
+	while (*word) {
+		size_t length = 0;
 		int group;
 
-		if (*word.text == sign)
-			while (name.length + 1 < word.length &&
-			       isalpha((unsigned char)name.text[name.length]))
-				name.length++;
-		group = find_group(&name);
+		while (*word == sign &&
+		       isalpha((unsigned char)word[1 + length]))
+			length++;
+		group = find_group(word + 1, length);
 		if (group < 0) {
 			snprintf(error, size,
 				 "events= expects all-GROUP or none+GROUP,"
-				 " not '%.*s'; groups are ",
-				 (int)word.length, word.text);
+				 " not '%s'; groups are ",
+				 word);
 			name_groups(error, size);
 			return false;
 		}
@@ -272,145 +256,138 @@ static bool parse_groups(struct detail_word word, char sign, uint8_t *groups,
 			*groups &= (uint8_t) ~(1u << group);
 		else
 			*groups |= (uint8_t)(1u << group);
-		word.text += 1 + name.length;
-		word.length -= 1 + name.length;
+		word += 1 + length;
 	}
 	return true;
 }
 
-static bool parse_events(struct detail_word word, struct ncs_change *change,
+static bool parse_events(const char *word, struct ncs_change *change,
 			 char *error, size_t size)
 {
 	struct ncs_detail *to = &change->to;
+	const char *signs;
 	uint8_t named;
 	char sign;
 
 	change->groups = true;
 	to->has_groups = 0;
 	to->groups = 0;
-	if (is(&word, "default"))
+	if (is(word, "default"))
 		return true;
 	to->has_groups = 1;
-	if (take(&word, "all")) {
+	if ((signs = after(word, "all"))) {
 		to->groups = NCS_GROUPS_ALL;
 		sign = '-';
-	} else if (take(&word, "none")) {
+	} else if ((signs = after(word, "none"))) {
 		sign = '+';
 	} else {
 		snprintf(error, size,
 			 "events= expects default, all[-GROUP]... or"
-			 " none[+GROUP]..., not '%.*s'",
-			 (int)word.length, word.text);
+			 " none[+GROUP]..., not '%s'",
+			 word);
 		return false;
 	}
-	if (!parse_groups(word, sign, &to->groups, error, size))
+	if (!parse_groups(signs, sign, &to->groups, error, size))
 		return false;
 	named = to->groups;
 	to->groups = ncs_groups_sane(named);
 	if (sign == '+' && named & ~to->groups) {
 		snprintf(error, size,
-			 "events=none%.*s: network makes no sense without"
+			 "events=none%s: network makes no sense without"
 			 " steps, nor steps without proxy",
-			 (int)word.length, word.text);
+			 signs);
 		return false;
 	}
 	return true;
 }
 
-static bool parse_sample(struct detail_word word, struct ncs_change *change,
+static bool parse_sample(const char *word, struct ncs_change *change,
 			 char *error, size_t size)
 {
 	unsigned log2;
 
 	change->sample = true;
-	if (is(&word, "default"))
+	if (is(word, "default"))
 		change->to.sample = 0;
-	else if (parse_log2(&word, NCS_LEVEL_MAX, &log2))
+	else if (parse_log2(word, NCS_LEVEL_MAX, &log2))
 		change->to.sample = (uint8_t)(1 + log2);
 	else
 		snprintf(error, size,
 			 "sample= expects default or a power of two up to %u,"
-			 " not '%.*s'",
-			 1u << NCS_LEVEL_MAX, (int)word.length, word.text);
+			 " not '%s'",
+			 1u << NCS_LEVEL_MAX, word);
 	return !error[0];
 }
 
-static bool parse_timing(struct detail_word word, struct ncs_change *change,
+static bool parse_timing(const char *word, struct ncs_change *change,
 			 char *error, size_t size)
 {
-	struct detail_word whole = word;
+	const char *one_in = after(word, "1/");
 	unsigned log2;
 
 	change->timing = true;
-	if (is(&word, "default"))
+	if (is(word, "default"))
 		change->to.timing = NCS_TIMING_DETAIL_DEFAULT;
-	else if (is(&word, "off"))
+	else if (is(word, "off"))
 		change->to.timing = NCS_TIMING_DETAIL_OFF;
-	else if (is(&word, "auto"))
+	else if (is(word, "auto"))
 		change->to.timing = NCS_TIMING_DETAIL_AUTO;
-	else if (is(&word, "all"))
+	else if (is(word, "all"))
 		change->to.timing = NCS_TIMING_DETAIL_EVERY;
-	else if (take(&word, "1/") &&
-		 parse_log2(&word, NCS_TIMING_DETAIL_LOG2_MAX, &log2))
+	else if (one_in &&
+		 parse_log2(one_in, NCS_TIMING_DETAIL_LOG2_MAX, &log2))
 		change->to.timing = (uint8_t)(NCS_TIMING_DETAIL_EVERY + log2);
 	else
 		snprintf(error, size,
 			 "timing= expects default, off, auto, all or 1/N with a"
-			 " power of two up to %u, not '%.*s'",
-			 1u << NCS_TIMING_DETAIL_LOG2_MAX, (int)whole.length,
-			 whole.text);
+			 " power of two up to %u, not '%s'",
+			 1u << NCS_TIMING_DETAIL_LOG2_MAX, word);
 	return !error[0];
 }
 
-static bool parse_item(struct detail_word word, struct ncs_change *change,
-		       char *error, size_t size)
+static bool parse_item(const char *word, struct ncs_change *change, char *error,
+		       size_t size)
 {
-	if (is(&word, "default")) {
+	const char *value;
+
+	if (is(word, "default")) {
 		*change = (struct ncs_change){ .groups = true,
 					       .kernel = true,
 					       .sample = true,
 					       .timing = true };
 		return true;
 	}
-	if (take(&word, "events="))
-		return parse_events(word, change, error, size);
-	if (take(&word, "kernel=")) {
+	if ((value = after(word, "events=")))
+		return parse_events(value, change, error, size);
+	if ((value = after(word, "sample=")))
+		return parse_sample(value, change, error, size);
+	if ((value = after(word, "timing=")))
+		return parse_timing(value, change, error, size);
+	if (after(word, "kernel="))
 		snprintf(error, size,
 			 "kernel= cannot be changed while a job runs: start it"
 			 " with NCCLSTAT_KERNEL_TIMING=off or always");
-		return false;
-	}
-	if (take(&word, "sample="))
-		return parse_sample(word, change, error, size);
-	if (take(&word, "timing="))
-		return parse_timing(word, change, error, size);
-	snprintf(error, size,
-		 "events=, sample=, timing= or default is expected, not '%.*s'",
-		 (int)word.length, word.text);
+	else
+		snprintf(
+			error, size,
+			"events=, sample=, timing= or default is expected, not '%s'",
+			word);
 	return false;
 }
 
 bool ncs_change_parse(const char *text, struct ncs_change *change, char *error,
 		      size_t error_size)
 {
-	static const char separators[] = ", ";
+	char *copy = strdup(text), *rest = copy, *word;
+	bool is_good = copy;
 
 	memset(change, 0, sizeof(*change));
-	error[0] = '\0';
-	for (;;) {
-		struct detail_word word;
-
-		text += strspn(text, separators);
-		word.text = text;
-		word.length = strcspn(text, separators);
-		if (word.length == 0)
-			break;
-		if (!parse_item(word, change, error, error_size))
-			return false;
-		text += word.length;
-	}
-	if (change->groups || change->sample || change->timing)
-		return true;
+	snprintf(error, error_size, "%s", copy ? "" : strerror(ENOMEM));
+	while (is_good && (word = strtok_r(rest, ", ", &rest)))
+		is_good = parse_item(word, change, error, error_size);
+	free(copy);
+	if (!is_good || change->groups || change->sample || change->timing)
+		return is_good;
 	snprintf(error, error_size,
 		 "events=, sample=, timing= or default is expected");
 	return false;
