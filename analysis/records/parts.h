@@ -37,7 +37,7 @@ enum ncs_part_flag {
 	 * and DATA and KERNEL are not known. */
 	NCS_PART_LEFT_OUT = 4,
 	NCS_PART_MISSING_STOP = 8, /* a child has no stop event */
-	/* DATA was computed: analysis/records/first_data.h. */
+	/* DATA was computed: ncs_first_data_ns(). */
 	NCS_PART_DATA_COMPUTED = 16,
 	/* Data came after KERNEL_END, which is not its end. */
 	NCS_PART_KERNEL_END_EARLY = 32,
