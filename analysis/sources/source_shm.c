@@ -62,30 +62,10 @@ static void forget_sample(struct source_shm *self)
 	self->shown = NULL;
 }
 
-static void segment_close(struct live_segment *segment)
-{
-	ncs_reader_close(segment->reader);
-	segment->reader = NULL;
-}
-
 static void segment_release(struct live_segment *segment)
 {
-	segment_close(segment);
+	ncs_reader_close(segment->reader);
 	free(segment->path);
-}
-
-static void segment_open(const struct source_shm *self,
-			 struct live_segment *segment)
-{
-	char room[PATH_MAX];
-
-	segment->why[0] = '\0';
-	segment->attach = ncs_reader_open(ncs_discovery_file(&self->discovery,
-							     segment->path,
-							     room,
-							     sizeof(room)),
-					  &segment->reader,
-					  segment->why, sizeof(segment->why));
 }
 
 /* Checks that an attached segment is still valid, or else tries to attach
@@ -93,10 +73,17 @@ static void segment_open(const struct source_shm *self,
 static void segment_refresh(const struct source_shm *self,
 			    struct live_segment *segment)
 {
-	if (segment->reader && !ncs_reader_is_valid(segment->reader))
-		segment_close(segment);
-	if (!segment->reader)
-		segment_open(self, segment);
+	char room[PATH_MAX];
+
+	if (segment->reader && ncs_reader_is_valid(segment->reader))
+		return;
+	ncs_reader_close(segment->reader);
+	segment->reader = NULL;
+	segment->why[0] = '\0';
+	segment->attach = ncs_reader_open(
+		ncs_discovery_file(&self->discovery, segment->path, room,
+				   sizeof(room)),
+		&segment->reader, segment->why, sizeof(segment->why));
 }
 
 /* Returns the process in a segment's file name, ncclstat.PID.*; 0 if none. */
