@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/append.h"
 #include "analysis/base/busbw.h"
@@ -44,12 +45,10 @@ static struct ncs_range_sum own(const struct ncs_range_view *range)
 		.gpu = range->gpu,
 	};
 
-	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
-		sum.timed[i] = range->timed[i];
-		sum.time_ns[i] = range->time_ns[i];
-	}
-	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
-		sum.channel_time_ns[i] = range->channel_time_ns[i];
+	memcpy(sum.timed, range->timed, sizeof(sum.timed));
+	memcpy(sum.time_ns, range->time_ns, sizeof(sum.time_ns));
+	memcpy(sum.channel_time_ns, range->channel_time_ns,
+	       sizeof(sum.channel_time_ns));
 	return sum;
 }
 
