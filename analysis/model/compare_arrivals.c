@@ -41,11 +41,9 @@ void ncs_late_rank_free(struct ncs_late_rank *late)
 
 static void skew_free(struct ncs_skew_state *state)
 {
-	if (state) {
-		ncs_join_free(state->join);
-		ncs_moving_release(&state->moving);
-		ncs_links_release(&state->links);
-	}
+	ncs_join_free(state->join);
+	ncs_moving_release(&state->moving);
+	ncs_links_release(&state->links);
 	free(state);
 }
 
@@ -53,21 +51,20 @@ void ncs_stragglers_release(struct ncs_model *model)
 {
 	struct ncs_skews *skews = model->skews;
 
-	for (size_t i = 0; skews && i < skews->count; i++)
+	if (!skews)
+		return;
+	for (size_t i = 0; i < skews->count; i++)
 		skew_free(skews->states[i]);
-	if (skews) {
-		ncs_costs_free(skews->costs);
-		free(skews->states);
-	}
+	ncs_costs_free(skews->costs);
+	free(skews->states);
 	free(skews);
 	model->skews = NULL;
 }
 
 static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 {
-	if (rank->late)
-		return rank->late;
-	rank->late = calloc(1, sizeof(*rank->late));
+	if (!rank->late)
+		rank->late = calloc(1, sizeof(*rank->late));
 	return rank->late;
 }
 
@@ -122,14 +119,13 @@ static void drop_skews(struct ncs_skews *skews)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; skews && i < skews->count; i++) {
+	for (size_t i = 0; i < skews->count; i++) {
 		if (skews->states[i]->is_there)
 			skews->states[kept++] = skews->states[i];
 		else
 			skew_free(skews->states[i]);
 	}
-	if (skews)
-		skews->count = kept;
+	skews->count = kept;
 }
 
 /* --- One operation -------------------------------------------------------- */
@@ -669,10 +665,11 @@ int ncs_stragglers_update(struct ncs_model *model)
 	for (size_t i = 0; i < model->rank_count; i++)
 		if (model->ranks[i]->late)
 			ncs_spans_drop_old(model->ranks[i]->late);
-	if (model->skews)
+	if (model->skews) {
 		ncs_costs_update(model->skews->costs, model->now_ns,
 				 model->costs_every_times);
-	drop_skews(model->skews);
+		drop_skews(model->skews);
+	}
 	error |= ncs_excesses_find_jobs(model);
 	free(comparison.ranks);
 	free(next);
