@@ -353,6 +353,11 @@ static void set_aligned(const struct solution *solution, size_t host,
 					      UINT64_MAX;
 }
 
+static uint64_t facts_of(const struct ncs_pair_direction *direction)
+{
+	return direction->order.facts + direction->credit.facts;
+}
+
 static void count_facts(const struct solution *solution,
 			struct ncs_aligned *aligned,
 			struct ncs_alignment_quality *quality)
@@ -371,7 +376,8 @@ static void count_facts(const struct solution *solution,
 			struct ncs_aligned *one =
 				&aligned[k == 0 ? pair->low : pair->high];
 
-			one->facts += ncs_host_pair_facts(pair);
+			one->facts += facts_of(&pair->most) +
+				      facts_of(&pair->least);
 			one->violations += line->violations;
 			one->is_uneven |= line->is_uneven;
 		}

@@ -9,9 +9,8 @@
  * it. If several ways lead to a host, the lines are made to agree by least
  * squares, weighted by their errors.
  *
- * Larger messages take longer. If the messages of a pair have several sizes,
- * the time that a byte takes is measured by comparing them and subtracted;
- * otherwise half of that time would be taken for a difference of the clocks.
+ * Larger messages take longer: half of the time that the bytes of the smallest ones
+ * take is part of the error where nothing else bounds that direction.
  *
  * Times are in ns of each host's own CLOCK_MONOTONIC. Must not trust these
  * times. Memory is bounded by the pairs of hosts that have traffic. Pure.
@@ -27,8 +26,7 @@ struct ncs_alignment;
 
 /* The reason that one event came before another. */
 enum ncs_fact {
-	NCS_FACT_ORDER, /* for any other reason */
-	NCS_FACT_DATA,  /* data were sent before they arrived */
+	NCS_FACT_ORDER, /* as of data, which were sent before they arrived */
 	/* A receive was posted before the send was accepted. This order holds
 	 * for InfiniBand, but sockets accept a send immediately. Such facts
 	 * therefore count only for pairs in which some senders were seen
@@ -37,16 +35,13 @@ enum ncs_fact {
 	NCS_FACT_AWAITED_CREDIT, /* the same, and this sender waited */
 };
 
-/* A fact: `at_ns` on `host` was at least `delay_ns` before `then_ns` on
- * `then_host`. */
+/* A fact: `at_ns` on `host` was before `then_ns` on `then_host`. */
 struct ncs_before {
 	enum ncs_fact fact;
 	size_t host;
 	size_t then_host;
 	uint64_t at_ns;
 	uint64_t then_ns;
-	uint64_t delay_ns;
-	uint64_t bytes; /* for NCS_FACT_DATA */
 };
 
 /* Creates an alignment of hosts, which are numbered from 0. Returns NULL if

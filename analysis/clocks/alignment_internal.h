@@ -18,27 +18,11 @@
 #include "analysis/clocks/alignment.h"
 #include "analysis/clocks/clock_line.h"
 
-/* Messages whose sizes have the same power of two form a class. This many
- * classes have bounds of their own; the size of other messages counts as
- * unknown. */
-#define NCS_ALIGNMENT_SIZES 6
-
-/* The bounds from messages of one class of sizes. */
-struct ncs_sized_bounds {
-	unsigned power; /* power of two, plus 1; 0 if not in use */
-	uint64_t least_bytes;
-	uint64_t most_bytes;
-	struct ncs_bounds bounds;
-};
-
 /* The bounds of the difference from one side. */
 struct ncs_pair_direction {
 	struct ncs_bounds order;
 	struct ncs_bounds credit;
-	uint64_t credits; /* number of credits, awaited or not */
-	uint64_t awaited;
-	struct ncs_sized_bounds sizes[NCS_ALIGNMENT_SIZES];
-	double byte_ns; /* time that a byte takes; 0 if not known */
+	uint64_t awaited; /* number of credits that a sender waited for */
 };
 
 struct ncs_host_pair {
@@ -74,8 +58,5 @@ struct ncs_alignment {
  * or -ENOMEM. */
 int ncs_host_pair_solve(struct ncs_host_pair *pair, uint64_t from_ns,
 			uint64_t until_ns);
-
-/* Returns the number of facts about a pair. */
-uint64_t ncs_host_pair_facts(const struct ncs_host_pair *pair);
 
 #endif

@@ -9,9 +9,6 @@
 
 #include "analysis/base/wrapping.h"
 
-/* Sizes must differ by this factor for the time of a byte to be measured. */
-#define SIZE_RATIO 4
-
 /* Credits count if at least AWAITED_MIN senders, and at least one sender in
  * AWAITED_PART, have waited for one. */
 #define AWAITED_MIN 16
@@ -42,8 +39,6 @@ static void release_direction(struct ncs_pair_direction *direction)
 {
 	ncs_bounds_release(&direction->order);
 	ncs_bounds_release(&direction->credit);
-	for (unsigned i = 0; i < NCS_ALIGNMENT_SIZES; i++)
-		ncs_bounds_release(&direction->sizes[i].bounds);
 }
 
 void ncs_alignment_free(struct ncs_alignment *alignment)
@@ -81,45 +76,13 @@ static struct ncs_host_pair *pair_of(struct ncs_alignment *alignment,
 	return *place;
 }
 
-static struct ncs_bounds *sized_bounds(struct ncs_pair_direction *direction,
-				       uint64_t bytes)
-{
-	unsigned power = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
-
-	for (unsigned i = 0; power > 0 && i < NCS_ALIGNMENT_SIZES; i++) {
-		struct ncs_sized_bounds *sized = &direction->sizes[i];
-
-		if (sized->power == 0)
-			*sized = (struct ncs_sized_bounds){
-				.power = power, .least_bytes = bytes
-			};
-		if (sized->power != power)
-			continue;
-		if (bytes < sized->least_bytes)
-			sized->least_bytes = bytes;
-		if (bytes > sized->most_bytes)
-			sized->most_bytes = bytes;
-		return &sized->bounds;
-	}
-	return &direction->order;
-}
-
 static struct ncs_bounds *bounds_of(struct ncs_pair_direction *direction,
-				    const struct ncs_before *before)
+				    enum ncs_fact fact)
 {
-	switch (before->fact) {
-	case NCS_FACT_DATA:
-		return sized_bounds(direction, before->bytes);
-	case NCS_FACT_AWAITED_CREDIT:
-		direction->awaited++;
-		direction->credits++;
-		return &direction->credit;
-	case NCS_FACT_CREDIT:
-		direction->credits++;
-		return &direction->credit;
-	default:
+	if (fact == NCS_FACT_ORDER)
 		return &direction->order;
-	}
+	direction->awaited += fact == NCS_FACT_AWAITED_CREDIT;
+	return &direction->credit;
 }
 
 int ncs_alignment_add(struct ncs_alignment *alignment,
@@ -138,9 +101,9 @@ int ncs_alignment_add(struct ncs_alignment *alignment,
 	pair->about_ns = (int64_t)(is_low ? before->then_ns - before->at_ns :
 					    before->at_ns - before->then_ns);
 	return ncs_bounds_add(
-		bounds_of(is_low ? &pair->most : &pair->least, before),
+		bounds_of(is_low ? &pair->most : &pair->least, before->fact),
 		is_low ? before->at_ns : before->then_ns,
-		(int64_t)(before->then_ns - before->at_ns - before->delay_ns));
+		(int64_t)(before->then_ns - before->at_ns));
 }
 
 /* Returns true if CLOCK_REALTIME was set since the last reading. CLOCK_REALTIME
@@ -199,39 +162,29 @@ int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
 static bool has_credits(const struct ncs_pair_direction *direction)
 {
 	return direction->awaited >= AWAITED_MIN &&
-	       direction->awaited >= direction->credits / AWAITED_PART;
+	       direction->awaited >= direction->credit.facts / AWAITED_PART;
 }
 
 /* Collects all bounds of one side. Returns 0 or -ENOMEM. */
 static int gather(const struct ncs_pair_direction *direction, bool with_credit,
-		  bool with_bytes, struct ncs_bounds *all)
+		  struct ncs_bounds *all)
 {
-	int error = ncs_bounds_add_all(all, &direction->order, 0);
+	int error = ncs_bounds_add_all(all, &direction->order);
 
 	if (with_credit && has_credits(direction))
-		error |= ncs_bounds_add_all(all, &direction->credit, 0);
-	for (unsigned i = 0; i < NCS_ALIGNMENT_SIZES; i++) {
-		const struct ncs_sized_bounds *sized = &direction->sizes[i];
-		double least_ns = with_bytes ?
-					  direction->byte_ns *
-						  (double)sized->least_bytes :
-					  0;
-
-		error |= ncs_bounds_add_all(all, &sized->bounds,
-					    (int64_t)least_ns);
-	}
+		error |= ncs_bounds_add_all(all, &direction->credit);
 	return error;
 }
 
 /* Fits a line to the bounds of a pair. Returns 0 or -ENOMEM. */
 static int fit(const struct ncs_host_pair *pair, bool with_credit,
-	       bool with_bytes, uint64_t from_ns, uint64_t until_ns,
-	       bool *has_line, struct ncs_clock_line *line)
+	       uint64_t from_ns, uint64_t until_ns, bool *has_line,
+	       struct ncs_clock_line *line)
 {
 	struct ncs_bounds most = { 0 }, least = { 0 };
-	int error = gather(&pair->most, with_credit, with_bytes, &most);
+	int error = gather(&pair->most, with_credit, &most);
 
-	error |= gather(&pair->least, with_credit, with_bytes, &least);
+	error |= gather(&pair->least, with_credit, &least);
 	*has_line = error == 0 &&
 		    ncs_clock_line_fit(&most, &least, from_ns, until_ns, line);
 	ncs_bounds_release(&most);
@@ -239,87 +192,19 @@ static int fit(const struct ncs_host_pair *pair, bool with_credit,
 	return error;
 }
 
-/* Measures the least time that a byte takes in most windows, by comparing the
- * smallest with the largest messages. `line` is the line of the value that this
- * direction bounds. */
-static void measure_bytes(struct ncs_pair_direction *direction,
-			  const struct ncs_clock_line *line)
-{
-	struct ncs_sized_bounds *small = NULL, *large = NULL;
-	double gap_ns;
-
-	direction->byte_ns = 0;
-	for (unsigned i = 0; i < NCS_ALIGNMENT_SIZES; i++) {
-		struct ncs_sized_bounds *sized = &direction->sizes[i];
-
-		if (sized->power == 0)
-			continue;
-		if (!small || sized->power < small->power)
-			small = sized;
-		if (!large || sized->power > large->power)
-			large = sized;
-	}
-	if (!small || large->least_bytes / SIZE_RATIO < small->most_bytes ||
-	    !ncs_bounds_gap(&small->bounds, &large->bounds, line, &gap_ns) ||
-	    gap_ns <= 0)
-		return;
-	direction->byte_ns =
-		gap_ns / (double)(large->most_bytes - small->least_bytes);
-}
-
-static struct ncs_clock_line negative_of(const struct ncs_clock_line *line)
-{
-	struct ncs_clock_line negative = *line;
-
-	negative.offset_ns = ncs_minus(0, line->offset_ns);
-	negative.drift = -line->drift;
-	return negative;
-}
-
 int ncs_host_pair_solve(struct ncs_host_pair *pair, uint64_t from_ns,
 			uint64_t until_ns)
 {
-	struct ncs_clock_line other, negative;
-	bool with_credit = true, has_other;
-	int error = fit(pair, true, false, from_ns, until_ns, &pair->has_line,
+	struct ncs_clock_line other;
+	bool has_other;
+	int error = fit(pair, true, from_ns, until_ns, &pair->has_line,
 			&pair->line);
 
-	if (error || !pair->has_line)
+	if (error || !pair->has_line || pair->line.violations == 0)
 		return error;
 	/* Ignores credits if they contradict certain facts. */
-	if (pair->line.violations > 0) {
-		error = fit(pair, false, false, from_ns, until_ns, &has_other,
-			    &other);
-		if (error)
-			return error;
-		if (has_other && other.violations < pair->line.violations) {
-			with_credit = false;
-			pair->line = other;
-		}
-	}
-	measure_bytes(&pair->most, &pair->line);
-	negative = negative_of(&pair->line);
-	measure_bytes(&pair->least, &negative);
-	if (pair->most.byte_ns <= 0 && pair->least.byte_ns <= 0)
-		return 0;
-	error = fit(pair, with_credit, true, from_ns, until_ns, &has_other,
-		    &other);
-	if (!error && has_other && !other.is_uneven &&
-	    other.violations <= pair->line.violations)
+	error = fit(pair, false, from_ns, until_ns, &has_other, &other);
+	if (has_other && other.violations < pair->line.violations)
 		pair->line = other;
 	return error;
-}
-
-static uint64_t facts_of(const struct ncs_pair_direction *direction)
-{
-	uint64_t facts = direction->order.facts + direction->credit.facts;
-
-	for (unsigned i = 0; i < NCS_ALIGNMENT_SIZES; i++)
-		facts += direction->sizes[i].bounds.facts;
-	return facts;
-}
-
-uint64_t ncs_host_pair_facts(const struct ncs_host_pair *pair)
-{
-	return facts_of(&pair->most) + facts_of(&pair->least);
 }

@@ -218,19 +218,16 @@ int ncs_bounds_add(struct ncs_bounds *bounds, uint64_t at_ns,
 	return 0;
 }
 
-int ncs_bounds_add_all(struct ncs_bounds *bounds, const struct ncs_bounds *from,
-		       int64_t less_ns)
+int ncs_bounds_add_all(struct ncs_bounds *bounds, const struct ncs_bounds *from)
 {
 	uint64_t facts = bounds->facts + from->facts;
 
 	for (size_t i = 0; i < from->count; i++)
 		for (unsigned k = 0; k < from->windows[i].count; k++) {
 			const struct point *point = &from->windows[i].points[k];
-			uint64_t most_ns = (uint64_t)point->most_ns;
 
 			if (ncs_bounds_add(bounds, point->at_ns,
-					   (int64_t)(most_ns -
-						     (uint64_t)less_ns)) != 0)
+					   point->most_ns) != 0)
 				return -ENOMEM;
 		}
 	bounds->facts = facts;
@@ -586,50 +583,4 @@ int64_t ncs_clock_line_at(const struct ncs_clock_line *line, uint64_t at_ns)
 
 	return (int64_t)((uint64_t)line->offset_ns +
 			 (uint64_t)(int64_t)llround(moved));
-}
-
-/* --- Comparing bounds ----------------------------------------------------- */
-
-/* Returns how near the bounds of a window come to the line. */
-static double nearest(const struct ncs_bounds_window *window,
-		      const struct ncs_clock_line *line)
-{
-	double found = INFINITY;
-
-	for (unsigned i = 0; i < window->count; i++) {
-		const struct point *point = &window->points[i];
-		int64_t value_ns = ncs_clock_line_at(line, point->at_ns);
-
-		found = fmin(found, (double)(int64_t)((uint64_t)point->most_ns -
-						      (uint64_t)value_ns));
-	}
-	return found;
-}
-
-bool ncs_bounds_gap(struct ncs_bounds *less, struct ncs_bounds *more,
-		    const struct ncs_clock_line *line, double *gap_ns)
-{
-	double found[NCS_BOUND_WINDOWS];
-	size_t count = 0, k = 0;
-
-	if (less->count == 0 || more->count == 0)
-		return false;
-	while (less->window_ns < more->window_ns)
-		join_windows(less);
-	while (more->window_ns < less->window_ns)
-		join_windows(more);
-	for (size_t i = 0; i < less->count; i++) {
-		while (k < more->count &&
-		       more->windows[k].number < less->windows[i].number)
-			k++;
-		if (k == more->count)
-			break;
-		if (more->windows[k].number == less->windows[i].number)
-			found[count++] = nearest(&more->windows[k], line) -
-					 nearest(&less->windows[i], line);
-	}
-	if (count < 4)
-		return false;
-	*gap_ns = ncs_select(found, count, count / 4);
-	return true;
 }

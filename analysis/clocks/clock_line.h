@@ -54,10 +54,9 @@ struct ncs_bounds {
 int ncs_bounds_add(struct ncs_bounds *bounds, uint64_t at_ns,
 		   int64_t at_most_ns);
 
-/* Adds all bounds of `from`, each lowered by `less_ns`. Returns 0 or
- * -ENOMEM. */
-int ncs_bounds_add_all(struct ncs_bounds *bounds, const struct ncs_bounds *from,
-		       int64_t less_ns);
+/* Adds all bounds of `from`. Returns 0 or -ENOMEM. */
+int ncs_bounds_add_all(struct ncs_bounds *bounds,
+		       const struct ncs_bounds *from);
 
 /* Releases all bounds; the struct is then empty. */
 void ncs_bounds_release(struct ncs_bounds *bounds);
@@ -82,12 +81,5 @@ int64_t ncs_clock_line_at(const struct ncs_clock_line *line, uint64_t at_ns);
 bool ncs_clock_line_fit(const struct ncs_bounds *most,
 			const struct ncs_bounds *least, uint64_t from_ns,
 			uint64_t until_ns, struct ncs_clock_line *line);
-
-/* Finds by how much the bounds of `less` are below those of `more` in most
- * windows: the lower quartile. Both must bound the value of the line. Makes
- * their windows equally long. Returns false if they have fewer than 4 windows
- * in common. */
-bool ncs_bounds_gap(struct ncs_bounds *less, struct ncs_bounds *more,
-		    const struct ncs_clock_line *line, double *gap_ns);
 
 #endif

@@ -15,13 +15,12 @@ static int add_message(struct ncs_alignment *alignment,
 		       size_t receiver)
 {
 	struct ncs_before before = {
-		.fact = NCS_FACT_DATA,
+		.fact = NCS_FACT_ORDER,
 		.host = sender,
 		.then_host = receiver,
 		.at_ns = message->sent_ns ? message->sent_ns :
 					    message->ready_ns,
 		.then_ns = message->arrived_ns,
-		.bytes = message->bytes,
 	};
 	int error = 0;
 
@@ -42,7 +41,6 @@ static int add_message(struct ncs_alignment *alignment,
 	before.host = receiver;
 	before.at_ns = message->posted_ns;
 	before.then_ns = message->sent_ns;
-	before.bytes = 0;
 	return error | ncs_alignment_add(alignment, &before);
 }
 

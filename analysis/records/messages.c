@@ -267,7 +267,6 @@ static void visit(struct ncs_messages *messages,
 		.arrived_ns = ncs_clock_ns(&receiver->clock,
 					   came ? came :
 						  in->start + in->duration),
-		.bytes = out->value ? out->value : in->value,
 	};
 
 	messages->count.messages++;

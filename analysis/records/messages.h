@@ -36,7 +36,6 @@ struct ncs_message {
 	uint64_t sent_ns;    /* the network took the data from the sender */
 	uint64_t posted_ns;  /* the receiver was about to post its buffer */
 	uint64_t arrived_ns; /* the receiver had the data, or its step ended */
-	uint64_t bytes;
 };
 
 /* Called for each message, which is valid during the call. */

@@ -205,7 +205,6 @@ TEST(both_ends_of_a_step_are_found)
 	assert_int_equal(message->sent_ns, 2140);
 	assert_int_equal(message->posted_ns, 2100);
 	assert_int_equal(message->arrived_ns, 2110);
-	assert_int_equal(message->bytes, 4096);
 	assert_int_equal(ncs_messages_count(fixture->messages)->messages, 1);
 	assert_int_equal(ncs_messages_count(fixture->messages)->steps, 2);
 }
