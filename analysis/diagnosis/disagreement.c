@@ -19,10 +19,8 @@
 static bool is_stalled(const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_rank *rank)
 {
-	size_t node = ncs_wait_graph_find(&diagnosis->graph, rank);
-
 	return rank->now.liveness != NCS_FINISHED &&
-	       diagnosis->graph.nodes[node].stalled;
+	       ncs_wait_node_of(&diagnosis->graph, rank)->stalled;
 }
 
 /* Returns a function in which `rank` is ahead of `other`; NCS_FUNCTION_COUNT if

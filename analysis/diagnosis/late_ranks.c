@@ -23,9 +23,7 @@ static uint64_t judged_ns(const struct ncs_wait_graph *graph,
 {
 	if (job_end_ns == 0)
 		return ncs_rank_is_live(rank) ? rank->now.taken_ns : UINT64_MAX;
-	return graph->nodes[ncs_wait_graph_find(graph, rank)].halted ?
-		       UINT64_MAX :
-		       job_end_ns;
+	return ncs_wait_node_of(graph, rank)->halted ? UINT64_MAX : job_end_ns;
 }
 
 /* Returns the figures of a rank that was compared lately and that others wait for; NULL

@@ -57,8 +57,7 @@ static size_t count_stuck(const struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 		const struct ncs_wait_node *node =
-			&diagnosis->graph.nodes[ncs_wait_graph_find(
-				&diagnosis->graph, rank)];
+			ncs_wait_node_of(&diagnosis->graph, rank);
 
 		count += ncs_rank_is_live(rank) && node->stalled &&
 			 node->operation &&
@@ -74,8 +73,7 @@ static void add_last(struct ncs_finding *finding,
 		     const struct ncs_rank *rank)
 {
 	const struct ncs_wait_node *node =
-		&diagnosis->graph.nodes[ncs_wait_graph_find(&diagnosis->graph,
-							    rank)];
+		ncs_wait_node_of(&diagnosis->graph, rank);
 
 	if (node->operation)
 		ncs_finding_add_operation(finding, rank, node->operation);
@@ -103,9 +101,7 @@ static bool join(struct ncs_diagnosis *diagnosis, const struct ncs_rank *rank)
 static bool is_halted(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_rank *rank)
 {
-	const struct ncs_wait_graph *graph = &diagnosis->graph;
-
-	return graph->nodes[ncs_wait_graph_find(graph, rank)].halted;
+	return ncs_wait_node_of(&diagnosis->graph, rank)->halted;
 }
 
 /* Whether all processes of a communicator have ended at one time. */
@@ -387,8 +383,7 @@ held_up(const struct ncs_wait_graph *graph,
 		return NULL;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_wait_node *node =
-			&graph->nodes[ncs_wait_graph_find(
-				graph, communicator->ranks[i])];
+			ncs_wait_node_of(graph, communicator->ranks[i]);
 
 		if (!ncs_rank_is_live(node->rank) || node->rank->is_past ||
 		    !node->stalled || !node->operation ||

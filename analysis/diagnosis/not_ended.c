@@ -55,10 +55,7 @@ static int report(struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 		const struct ncs_operation_view *operation =
-			diagnosis->graph
-				.nodes[ncs_wait_graph_find(&diagnosis->graph,
-							   rank)]
-				.operation;
+			ncs_wait_node_of(&diagnosis->graph, rank)->operation;
 
 		/* On its stream alone, a kernel has begun also if others leave it
 		 * no room on the GPU. */
@@ -87,9 +84,8 @@ int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
 			continue;
 		for (size_t k = 0; k < communicator->rank_count && least_ns > 0;
 		     k++) {
-			const struct ncs_wait_node *node =
-				&graph->nodes[ncs_wait_graph_find(
-					graph, communicator->ranks[k])];
+			const struct ncs_wait_node *node = ncs_wait_node_of(
+				graph, communicator->ranks[k]);
 			uint64_t ns;
 
 			if (k == 0 && node->operation)

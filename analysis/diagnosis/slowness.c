@@ -58,8 +58,7 @@ find_unstarted(const struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 		const struct ncs_wait_node *node =
-			&diagnosis->graph.nodes[ncs_wait_graph_find(
-				&diagnosis->graph, rank)];
+			ncs_wait_node_of(&diagnosis->graph, rank);
 
 		if (node->waits)
 			add_unstarted(&found, node);

@@ -112,6 +112,10 @@ void ncs_wait_graph_release(struct ncs_wait_graph *graph);
 size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 			   const struct ncs_rank *rank);
 
+/* Returns the node of a rank that has one. */
+struct ncs_wait_node *ncs_wait_node_of(const struct ncs_wait_graph *graph,
+				       const struct ncs_rank *rank);
+
 /* Counts the ranks of the job among the first `count` nodes of the queue, which it
  * sorts: a GPU of a process counts once, in however many communicators it is. */
 size_t ncs_wait_graph_ranks(struct ncs_wait_graph *graph, size_t count);

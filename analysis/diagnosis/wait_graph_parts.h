@@ -22,10 +22,6 @@ void ncs_wait_nodes_find_waiting(struct ncs_wait_graph *graph,
 void ncs_wait_nodes_find_level(struct ncs_wait_graph *graph,
 			       const struct ncs_model *model);
 
-/* Returns the node of a rank of the model. */
-struct ncs_wait_node *ncs_wait_node_of(const struct ncs_wait_graph *graph,
-				       const struct ncs_rank *rank);
-
 /* Returns whether an operation in progress has still something to do, as far as
  * NCCL reports it. */
 bool ncs_wait_is_unfinished(const struct ncs_rank *rank,
