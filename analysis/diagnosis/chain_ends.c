@@ -371,17 +371,6 @@ static struct ncs_call_id call_of(const struct ncs_wait_node *node,
 	return ncs_no_call;
 }
 
-static bool has_finding(const struct ncs_diagnosis *diagnosis,
-			enum ncs_verdict verdict, const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < diagnosis->count; i++)
-		if (diagnosis->findings[i].verdict == verdict &&
-		    diagnosis->findings[i].root.communicator ==
-			    rank->communicator)
-			return true;
-	return false;
-}
-
 /* Whether the root of a finding does not move, and should. */
 static bool is_stuck(const struct ncs_diagnosis *diagnosis,
 		     const struct ncs_wait_node *node,
@@ -427,7 +416,7 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	ncs_diagnosis_explain(diagnosis, model, node->rank);
 	/* The rule for ranks that died adds the others. */
 	if (verdict == NCS_VERDICT_RANK_DIED &&
-	    has_finding(diagnosis, verdict, node->rank))
+	    ncs_diagnosis_find(diagnosis, verdict, node->rank->communicator))
 		return 0;
 	if (ncs_diagnosis_join(diagnosis, verdict, node->rank, call.function))
 		return 0;

@@ -20,18 +20,6 @@ rank_of(const struct ncs_communicator *communicator,
 	return NULL;
 }
 
-/* Returns whether another rule has told of calls of a communicator that
- * differ. */
-static bool is_reported(const struct ncs_diagnosis *diagnosis,
-		    const struct ncs_communicator *communicator)
-{
-	for (size_t i = 0; i < diagnosis->count; i++)
-		if (diagnosis->findings[i].verdict == NCS_VERDICT_SIZE_MISMATCH &&
-		    diagnosis->findings[i].root.communicator == communicator)
-			return true;
-	return false;
-}
-
 /* Adds in what a call differed from the other one. */
 static void add_call(struct ncs_finding *finding, const struct ncs_rank *rank,
 		     const struct ncs_unlike_call *call,
@@ -105,7 +93,8 @@ int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
 		 * different jobs. */
 		if (!unlike ||
 		    !(communicator->identity->known & NCS_KNOWN_COMM_ID) ||
-		    is_reported(diagnosis, communicator))
+		    ncs_diagnosis_find(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
+				       communicator))
 			continue;
 		root = rank_of(communicator, &unlike->calls[0]);
 		peer = rank_of(communicator, &unlike->calls[1]);

@@ -82,22 +82,6 @@ static void add_last(struct ncs_finding *finding,
 				     ncs_age_ns(rank, rank->now.last_call_ns));
 }
 
-/* Adds a rank to the finding on its communicator, if there is one. */
-static bool join(struct ncs_diagnosis *diagnosis, const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < diagnosis->count; i++) {
-		struct ncs_finding *finding = &diagnosis->findings[i];
-
-		if (finding->verdict != NCS_VERDICT_RANK_DIED ||
-		    finding->root.communicator != rank->communicator)
-			continue;
-		finding->alike++;
-		add_last(finding, diagnosis, rank);
-		return true;
-	}
-	return false;
-}
-
 static bool is_halted(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_rank *rank)
 {
@@ -194,6 +178,7 @@ static int report_death(struct ncs_diagnosis *diagnosis,
 {
 	const bool *explained = &diagnosis->explained[rank->communicator -
 						      model->communicators];
+	struct ncs_finding *finding;
 	size_t waiting = 0;
 
 	if (is_root(diagnosis, rank) || is_reported(diagnosis, rank))
@@ -202,9 +187,13 @@ static int report_death(struct ncs_diagnosis *diagnosis,
 	if (is_cause || !*explained)
 		waiting = count_stuck(diagnosis, rank->communicator);
 	ncs_diagnosis_explain(diagnosis, model, rank);
-	return join(diagnosis, rank) ?
-		       0 :
-		       report_dead(diagnosis, model, rank, waiting);
+	finding = ncs_diagnosis_find(diagnosis, NCS_VERDICT_RANK_DIED,
+				     rank->communicator);
+	if (!finding)
+		return report_dead(diagnosis, model, rank, waiting);
+	finding->alike++;
+	add_last(finding, diagnosis, rank);
+	return 0;
 }
 
 /* Reports the processes that died, the first of them first: those that may be

@@ -100,6 +100,18 @@ bool ncs_diagnosis_explains_process(const struct ncs_diagnosis *diagnosis,
 	return false;
 }
 
+struct ncs_finding *
+ncs_diagnosis_find(const struct ncs_diagnosis *diagnosis,
+		   enum ncs_verdict verdict,
+		   const struct ncs_communicator *communicator)
+{
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].verdict == verdict &&
+		    diagnosis->findings[i].root.communicator == communicator)
+			return &diagnosis->findings[i];
+	return NULL;
+}
+
 bool ncs_diagnosis_join(struct ncs_diagnosis *diagnosis,
 			enum ncs_verdict verdict, const struct ncs_rank *rank,
 			unsigned function)

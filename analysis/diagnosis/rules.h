@@ -129,6 +129,13 @@ bool ncs_diagnosis_explains_process(const struct ncs_diagnosis *diagnosis,
 				    const struct ncs_model *model,
 				    const struct ncs_rank *rank);
 
+/* Returns the first finding with a verdict on a rank of a communicator; NULL if there
+ * is none. */
+struct ncs_finding *
+ncs_diagnosis_find(const struct ncs_diagnosis *diagnosis,
+		   enum ncs_verdict verdict,
+		   const struct ncs_communicator *communicator);
+
 /* Adds a rank to the finding that has the same verdict, communicator and
  * function. Returns false if there is no such finding. */
 bool ncs_diagnosis_join(struct ncs_diagnosis *diagnosis,
