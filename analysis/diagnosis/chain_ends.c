@@ -361,8 +361,7 @@ static struct ncs_call_id call_of(const struct ncs_wait_node *node,
 	if (node->halted)
 		return edge ? ncs_call_of_edge(edge) : ncs_no_call;
 	if (node->operation)
-		return (struct ncs_call_id){ node->operation->function,
-					     node->operation->sequence_number };
+		return ncs_call_of(node->operation);
 	if (edge)
 		return ncs_call_of_edge(edge);
 	if (node->local)

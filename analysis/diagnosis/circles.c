@@ -109,8 +109,7 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 	finding->root = ncs_party_of(graph->nodes[first->from].rank);
 	finding->peer = ncs_party_of(graph->nodes[first->to].rank);
 	finding->channel = first->channel;
-	finding->call =
-		(struct ncs_call_id){ first->function, first->sequence_number };
+	finding->call = ncs_call_of_edge(first);
 	finding->waiting = count_ranks(&diagnosis->graph, circle, length);
 	for (size_t i = 0; i < length; i++) {
 		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];

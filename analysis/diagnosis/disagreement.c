@@ -193,8 +193,7 @@ static int compare_operations(struct ncs_diagnosis *diagnosis,
 
 	for (size_t i = 0; i < count && i < COMPARED_OPERATIONS; i++) {
 		const struct ncs_operation_view *of_a = &a->now.operations[i];
-		struct ncs_call_id call = { of_a->function,
-					    of_a->sequence_number };
+		struct ncs_call_id call = ncs_call_of(of_a);
 		const struct ncs_operation_view *of_b;
 		struct call_disagreement found = { .ranks = { a, b },
 						   .calls = { call, call } };
@@ -282,8 +281,7 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 	if (!oldest || !ncs_has_one_size(oldest->function) ||
 	    oldest->bytes == 0 || !is_stalled(diagnosis, rank))
 		return 0;
-	call = (struct ncs_call_id){ oldest->function,
-				     oldest->sequence_number };
+	call = ncs_call_of(oldest);
 	if (agreed->bytes == oldest->bytes &&
 	    agreed->call.function == call.function &&
 	    agreed->call.sequence_number == call.sequence_number)
@@ -321,10 +319,8 @@ static int compare_orders(struct ncs_diagnosis *diagnosis,
 	if (!of_a || !of_b || !is_stalled(diagnosis, a) ||
 	    !is_stalled(diagnosis, b))
 		return 0;
-	found.calls[0] =
-		(struct ncs_call_id){ of_a->function, of_a->sequence_number };
-	found.calls[1] =
-		(struct ncs_call_id){ of_b->function, of_b->sequence_number };
+	found.calls[0] = ncs_call_of(of_a);
+	found.calls[1] = ncs_call_of(of_b);
 	if (operation_of_call(a, found.calls[0]) ==
 		    operation_of_call(a, found.calls[1]) ||
 	    !operation_of_call(a, found.calls[1]) ||

@@ -90,6 +90,12 @@ const char *ncs_confidence_help(unsigned confidence)
 const struct ncs_call_id ncs_no_call = { NCS_FUNCTION_COUNT,
 					 NCS_NO_SEQUENCE_NUMBER };
 
+struct ncs_call_id ncs_call_of(const struct ncs_operation_view *operation)
+{
+	return (struct ncs_call_id){ operation->function,
+				     operation->sequence_number };
+}
+
 struct ncs_party ncs_party_of(const struct ncs_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->now.identity;
@@ -148,8 +154,7 @@ void ncs_finding_add_operation(struct ncs_finding *finding,
 					NCS_EVIDENCE_ENQUEUEING,
 			.party = ncs_party_of(rank),
 			.operation = operation,
-			.call = { operation->function,
-				  operation->sequence_number },
+			.call = ncs_call_of(operation),
 			.duration_ns = ncs_age_ns(rank, operation->start_ns),
 		});
 }

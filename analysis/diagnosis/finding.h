@@ -122,6 +122,9 @@ const char *ncs_finding_next(const struct ncs_finding *finding);
 /* A call of which nothing is known. */
 extern const struct ncs_call_id ncs_no_call;
 
+/* Returns the call of an operation. */
+struct ncs_call_id ncs_call_of(const struct ncs_operation_view *operation);
+
 /* Returns a rank as a party of a finding. */
 struct ncs_party ncs_party_of(const struct ncs_rank *rank);
 

@@ -10,16 +10,6 @@
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/waits.h"
 
-static bool has_in_flight(const struct ncs_rank *rank, struct ncs_call_id call)
-{
-	for (size_t i = 0; i < rank->now.operation_count; i++)
-		if (rank->now.operations[i].function == call.function &&
-		    rank->now.operations[i].sequence_number ==
-			    call.sequence_number)
-			return true;
-	return false;
-}
-
 /* Returns whether a rank is known to have finished a call long before `until_ns`:
  * ranks are not looked at at once. */
 static bool has_finished(const struct ncs_rank *rank, struct ncs_call_id call,
@@ -30,7 +20,7 @@ static bool has_finished(const struct ncs_rank *rank, struct ncs_call_id call,
 	return ncs_rank_is_live(rank) && !rank->is_past && !rank->now.torn &&
 	       moved_ns != 0 && moved_ns + NCS_LONG_WAIT_NS <= until_ns &&
 	       ncs_rank_next(rank, call.function) > call.sequence_number &&
-	       !has_in_flight(rank, call);
+	       !ncs_operation_of_call(rank, call);
 }
 
 /* Returns another rank if all others have finished a call; else NULL. */
@@ -76,8 +66,6 @@ static int report(struct ncs_diagnosis *diagnosis,
 		  const struct ncs_rank *other)
 {
 	const struct ncs_operation_view *operation = node->operation;
-	struct ncs_call_id call = { operation->function,
-				    operation->sequence_number };
 	struct ncs_finding *finding =
 		ncs_diagnosis_add(diagnosis, NCS_VERDICT_LEFT_BEHIND);
 
@@ -85,7 +73,7 @@ static int report(struct ncs_diagnosis *diagnosis,
 		return -ENOMEM;
 	finding->root = ncs_party_of(node->rank);
 	finding->peer = ncs_party_of(other);
-	finding->call = call;
+	finding->call = ncs_call_of(operation);
 	finding->duration_ns = ncs_age_ns(node->rank, operation->start_ns);
 	ncs_finding_set_severity(finding, true);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
@@ -113,9 +101,7 @@ int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
 		    ncs_communicator_unseen(communicator) > 0)
 			continue;
 		other = finished_rank(communicator, node->rank,
-				     (struct ncs_call_id){
-					     operation->function,
-					     operation->sequence_number });
+				      ncs_call_of(operation));
 		if (!other)
 			continue;
 		ncs_diagnosis_explain(diagnosis, model, node->rank);

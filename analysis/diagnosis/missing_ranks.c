@@ -400,8 +400,7 @@ static int report_held_up(struct ncs_diagnosis *diagnosis,
 		return -ENOMEM;
 	finding->root = (struct ncs_party){ NULL, communicator, -1 };
 	finding->peer = ncs_party_of(node->rank);
-	finding->call = (struct ncs_call_id){ operation->function,
-					      operation->sequence_number };
+	finding->call = ncs_call_of(operation);
 	finding->duration_ns = ncs_age_ns(node->rank, operation->start_ns);
 	finding->waiting = communicator->live;
 	finding->severity = NCS_SEVERITY_UNSEEN;

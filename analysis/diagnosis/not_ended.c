@@ -89,10 +89,7 @@ int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
 			uint64_t ns;
 
 			if (k == 0 && node->operation)
-				call = (struct ncs_call_id){
-					node->operation->function,
-					node->operation->sequence_number
-				};
+				call = ncs_call_of(node->operation);
 			ns = node->count == 0 ? hung_ns(node, call) : 0;
 			if (ns < least_ns)
 				least_ns = ns;

@@ -30,13 +30,13 @@ struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge)
 	return (struct ncs_call_id){ edge->function, edge->sequence_number };
 }
 
-static const struct ncs_operation_view *
-operation_of_edge(const struct ncs_rank *rank, const struct ncs_wait_edge *edge)
+const struct ncs_operation_view *
+ncs_operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call)
 {
 	for (size_t i = 0; i < rank->now.operation_count; i++)
-		if (rank->now.operations[i].function == edge->function &&
+		if (rank->now.operations[i].function == call.function &&
 		    rank->now.operations[i].sequence_number ==
-			    edge->sequence_number)
+			    call.sequence_number)
 			return &rank->now.operations[i];
 	return NULL;
 }
@@ -52,7 +52,7 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 		ncs_finding_add_wait(finding, waiter, edge->channel);
 		return;
 	}
-	operation = operation_of_edge(waiter, edge);
+	operation = ncs_operation_of_call(waiter, ncs_call_of_edge(edge));
 	if (edge->kind == NCS_EDGE_KERNEL && operation) {
 		ncs_finding_add_operation(finding, waiter, operation);
 		return;

@@ -151,4 +151,9 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 /* Returns the call that an edge waits for. */
 struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge);
 
+/* Returns the first operation in progress of a rank that is a call; NULL if there is
+ * none. */
+const struct ncs_operation_view *
+ncs_operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call);
+
 #endif
