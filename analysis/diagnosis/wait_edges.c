@@ -17,9 +17,13 @@
 
 /* --- Ranks that are behind ---------------------------------------------- */
 
-/* The ranks of each communicator that may be behind others of it in a function: else
- * each of n ranks that wait would look at n others. Lists are made when they are asked
- * for, and kept while edges are made. */
+/* Lists for each function, and one for UNBEGUN. */
+#define UNBEGUN NCS_FUNCTION_COUNT
+#define LISTS (NCS_FUNCTION_COUNT + 1u)
+
+/* The ranks of each communicator that may be behind others of it in a function, or have
+ * not begun: else each of n ranks that wait would look at n others. Lists are made when
+ * they are asked for, and kept while edges are made. */
 struct ncs_laggard_list {
 	struct ncs_rank **ranks; /* in the model's order; NULL: not made */
 	size_t count;
@@ -27,32 +31,24 @@ struct ncs_laggard_list {
 
 struct ncs_laggards {
 	const struct ncs_communicator *communicators; /* of the model */
-	struct ncs_laggard_list *lists; /* by communicator and function */
-	struct ncs_laggard_list *unbegun; /* by communicator */
-	size_t count;
+	struct ncs_laggard_list (*lists)[LISTS];      /* by communicator */
 };
 
-static int begin_laggards(struct ncs_laggards *laggards,
-			  const struct ncs_model *model)
+/* Returns a list of a communicator, with room for its ranks if it was not made yet;
+ * NULL if there is no memory. */
+static struct ncs_laggard_list *
+list_of(const struct ncs_wait_graph *graph,
+	const struct ncs_communicator *communicator, unsigned which,
+	bool *is_made)
 {
-	laggards->communicators = model->communicators;
-	laggards->count = model->communicator_count * NCS_FUNCTION_COUNT;
-	laggards->lists = calloc(laggards->count + 1,
-				 sizeof(*laggards->lists));
-	laggards->unbegun = calloc(model->communicator_count + 1,
-				   sizeof(*laggards->unbegun));
-	return laggards->lists && laggards->unbegun ? 0 : -ENOMEM;
-}
+	size_t place = (size_t)(communicator - graph->laggards->communicators);
+	struct ncs_laggard_list *list = &graph->laggards->lists[place][which];
 
-static void end_laggards(struct ncs_laggards *laggards)
-{
-	for (size_t i = 0; laggards->lists && i < laggards->count; i++)
-		free(laggards->lists[i].ranks);
-	for (size_t i = 0;
-	     laggards->unbegun && i < laggards->count / NCS_FUNCTION_COUNT; i++)
-		free(laggards->unbegun[i].ranks);
-	free(laggards->lists);
-	free(laggards->unbegun);
+	*is_made = list->ranks != NULL;
+	if (!*is_made)
+		list->ranks = malloc((communicator->rank_count + 1) *
+				     sizeof(*list->ranks));
+	return list->ranks ? list : NULL;
 }
 
 /* Returns the ranks that are stalled, have not finished, and have made fewer calls of
@@ -61,17 +57,13 @@ static const struct ncs_laggard_list *
 laggards_of(const struct ncs_wait_graph *graph,
 		const struct ncs_communicator *communicator, unsigned function)
 {
-	size_t place = (size_t)(communicator - graph->laggards->communicators);
+	bool is_made;
 	struct ncs_laggard_list *list =
-		&graph->laggards->lists[place * NCS_FUNCTION_COUNT + function];
+		list_of(graph, communicator, function, &is_made);
 	uint64_t most = 0;
 
-	if (list->ranks)
+	if (!list || is_made)
 		return list;
-	list->ranks = malloc((communicator->rank_count + 1) *
-			     sizeof(*list->ranks));
-	if (!list->ranks)
-		return NULL;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		uint64_t next = ncs_rank_next(communicator->ranks[i], function);
 
@@ -574,15 +566,12 @@ static const struct ncs_laggard_list *
 unbegun_of(const struct ncs_wait_graph *graph,
 	   const struct ncs_communicator *communicator)
 {
+	bool is_made;
 	struct ncs_laggard_list *list =
-		&graph->laggards->unbegun[communicator -
-					  graph->laggards->communicators];
+		list_of(graph, communicator, UNBEGUN, &is_made);
 
-	if (list->ranks)
-		return list;
-	list->ranks = malloc((communicator->rank_count + 1) *
-			     sizeof(*list->ranks));
-	for (size_t i = 0; list->ranks && i < communicator->rank_count; i++) {
+	for (size_t i = 0; list && !is_made && i < communicator->rank_count;
+	     i++) {
 		struct ncs_rank *rank = communicator->ranks[i];
 		size_t k = 0;
 
@@ -593,7 +582,7 @@ unbegun_of(const struct ncs_wait_graph *graph,
 		if (k < rank->now.channel_count)
 			list->ranks[list->count++] = rank;
 	}
-	return list->ranks ? list : NULL;
+	return list;
 }
 
 /* Follows a GPU that has begun a collective and lacks data. Ranks of a node pass data
@@ -690,14 +679,22 @@ static int add_own_edges(struct ncs_wait_graph *graph)
 static int make_own_edges(struct ncs_wait_graph *graph,
 			  const struct ncs_model *model)
 {
-	struct ncs_laggards laggards;
-	int error = begin_laggards(&laggards, model);
+	struct ncs_laggards laggards = {
+		.communicators = model->communicators,
+		.lists = calloc(model->communicator_count + 1,
+				sizeof(*laggards.lists)),
+	};
+	int error = -ENOMEM;
 
+	if (!laggards.lists)
+		return error;
 	graph->laggards = &laggards;
-	if (!error)
-		error = add_own_edges(graph);
+	error = add_own_edges(graph);
 	graph->laggards = NULL;
-	end_laggards(&laggards);
+	for (size_t i = 0; i < model->communicator_count; i++)
+		for (unsigned k = 0; k < LISTS; k++)
+			free(laggards.lists[i][k].ranks);
+	free(laggards.lists);
 	return error;
 }
 
