@@ -33,14 +33,6 @@ static const struct ncs_wait_edge *edge_to(const struct ncs_wait_graph *graph,
 	return best;
 }
 
-static bool is_quiet(const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < rank->now.channel_count; i++)
-		if (rank->now.channels[i].state != NCS_CHANNEL_IDLE)
-			return false;
-	return true;
-}
-
 /* Returns since when the proxy thread could have moved data of an operation and
  * has not: since its kernel began, however long ago the call was, and since the
  * thread last had something to do. */
@@ -78,7 +70,8 @@ static bool own_verdict(const struct ncs_wait_node *node,
 
 	if (node->level)
 		return false;
-	if (operation && !node->queued && is_quiet(rank) && asleep &&
+	if (operation && !node->queued && ncs_rank_is_quiet(rank) &&
+	    asleep &&
 	    (operation->enqueued_ns == 0 || may_need_proxy(rank)) &&
 	    ncs_age_ns(rank, unmoved_since_ns(rank, operation)) >=
 		    NCS_LONG_WAIT_NS) {
@@ -125,7 +118,7 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 	if (node->operation == NULL && is_call(edge))
 		return ncs_is_p2p(edge->function) ? NCS_VERDICT_P2P_UNMET :
 				      NCS_VERDICT_RANK_MISSING;
-	if (!node->stalled || node->operation || !is_quiet(rank))
+	if (!node->stalled || node->operation || !ncs_rank_is_quiet(rank))
 		return NCS_VERDICT_PEER_WAIT;
 	if (ncs_is_p2p(edge->function))
 		return NCS_VERDICT_P2P_UNMET;
@@ -345,7 +338,7 @@ static void add_root_evidence(struct ncs_finding *finding,
 	/* The launches that a stopped process shows are out of date. */
 	if (node->operation && !(node->halted && ncs_rank_is_live(rank)))
 		ncs_finding_add_operation(finding, rank, node->operation);
-	else if ((node->waits || is_dead) && is_quiet(rank))
+	else if ((node->waits || is_dead) && ncs_rank_is_quiet(rank))
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, rank,
 				     ncs_age_ns(rank, rank->now.last_call_ns));
 	if (node->waits) {

@@ -68,15 +68,6 @@ static bool awaits_seen(const struct ncs_rank *rank,
 	return false;
 }
 
-/* Whether a channel of a rank has something to do: it then shows the wait. */
-static bool has_busy_channel(const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < rank->now.channel_count; i++)
-		if (rank->now.channels[i].state != NCS_CHANNEL_IDLE)
-			return true;
-	return false;
-}
-
 size_t ncs_wait_edges_to_unseen(const struct ncs_wait_graph *graph, size_t from,
 				struct ncs_wait_edge *edges, size_t size)
 {
@@ -85,9 +76,10 @@ size_t ncs_wait_edges_to_unseen(const struct ncs_wait_graph *graph, size_t from,
 	bool has_unnumbered = false;
 	size_t count = 0;
 
+	/* A channel that has something to do shows the wait. */
 	if (node->count > 0 || !rank->communicator ||
 	    ncs_communicator_unseen(rank->communicator) == 0 ||
-	    (!node->local && has_busy_channel(rank)))
+	    (!node->local && !ncs_rank_is_quiet(rank)))
 		return 0;
 	for (size_t i = 0; i < rank->now.operation_count && count < size; i++) {
 		const struct ncs_operation_view *operation =

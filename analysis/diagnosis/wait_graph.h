@@ -150,6 +150,9 @@ uint64_t ncs_wait_ran_ns(const struct ncs_wait_node *node,
  * pass data to each other that no channel shows. */
 bool ncs_rank_shares_node(const struct ncs_rank *rank);
 
+/* Returns whether no channel of a rank has anything to do. */
+bool ncs_rank_is_quiet(const struct ncs_rank *rank);
+
 /* Returns the sequence number of a rank's next call of a function; 0 if it has
  * made none. */
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);

@@ -301,6 +301,14 @@ struct ncs_wait_node *ncs_wait_node_of(const struct ncs_wait_graph *graph,
 	return &graph->nodes[ncs_wait_graph_find(graph, rank)];
 }
 
+bool ncs_rank_is_quiet(const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.channel_count; i++)
+		if (rank->now.channels[i].state != NCS_CHANNEL_IDLE)
+			return false;
+	return true;
+}
+
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
 {
 	/* NCS_NO_SEQUENCE_NUMBER is the largest number, so 0 follows it. */
