@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/diagnosis/wait_graph_parts.h"
@@ -710,7 +709,7 @@ int ncs_wait_edges_make(struct ncs_wait_graph *graph,
 	/* Mark the nodes that edges lead to now, not those that edges added
 	 * below lead to. */
 	own = graph->edge_count;
-	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
+	ncs_wait_graph_unmark(graph);
 	for (size_t i = 0; i < own; i++)
 		if (graph->edges[i].to != NCS_NOBODY)
 			graph->marks[graph->edges[i].to] = true;

@@ -151,6 +151,11 @@ size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 	return NCS_NOBODY;
 }
 
+void ncs_wait_graph_unmark(struct ncs_wait_graph *graph)
+{
+	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
+}
+
 static bool some_rank_lives(const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->rank_count; i++)
