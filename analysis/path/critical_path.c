@@ -62,40 +62,22 @@ static bool init_owners(struct ncs_path *path)
 static void init_scenario(struct ncs_path *path, size_t k)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
-	double saved = 1 - scenario->factor;
+	double share;
+	unsigned gap = ncs_path_gap_of(scenario, &share);
 
-	switch (scenario->kind) {
-	case NCS_WHAT_IF_OVERLAP:
-		path->changes.gap[k] = NCS_PATH_STREAM;
-		saved = 1;
-		break;
-	case NCS_WHAT_IF_STREAM:
-		path->changes.gap[k] = NCS_PATH_STREAM;
-		break;
-	case NCS_WHAT_IF_LAUNCH:
-		path->changes.gap[k] = NCS_PATH_LAUNCH;
-		break;
-	case NCS_WHAT_IF_HOST:
+	path->wants_hosts |= scenario->kind == NCS_WHAT_IF_NET &&
+			     (scenario->inter_node || scenario->peers[0] >= 0);
+	if (scenario->kind == NCS_WHAT_IF_WITHOUT && path->options.without)
+		path->moves[k] =
+			ncs_without_moves(path->options.without, k - 1);
+	if (path->moves[k] ||
+	    (gap < NCS_PATH_GAPS && (scenario->kind == NCS_WHAT_IF_HOST ||
+				     scenario->range || scenario->rank >= 0))) {
 		path->separate |= UINT64_C(1) << k;
-		return;
-	case NCS_WHAT_IF_WITHOUT:
-		if (path->options.without)
-			path->moves[k] = ncs_without_moves(
-				path->options.without, k - 1);
-		if (path->moves[k])
-			path->separate |= UINT64_C(1) << k;
-		return;
-	case NCS_WHAT_IF_NET:
-		path->wants_hosts |= scenario->inter_node ||
-				     scenario->peers[0] >= 0;
-		return;
-	default:
-		return;
+	} else if (gap < NCS_PATH_GAPS) {
+		path->changes.gap[k] = gap;
+		path->changes.saved[k] = share;
 	}
-	if (scenario->range || scenario->rank >= 0)
-		path->separate |= UINT64_C(1) << k;
-	else
-		path->changes.saved[k] = saved;
 }
 
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options)

@@ -30,43 +30,19 @@ static bool is_meant(const struct ncs_path *path,
 		options->is_in_range(options->context, part, scenario->range));
 }
 
-/* Savings by a scenario of the time before a part's arrival, in ns. */
-struct gap_savings {
-	double gap_ns[NCS_PATH_GAPS];
-};
-
-static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
-				     const struct ncs_part *part,
-				     const struct ncs_path_arrival *arrival)
+/* Returns by how much a scenario shortens a part's time before its arrival, in ns; *gap
+ * is the gap that becomes shorter, NCS_PATH_GAPS if none does. */
+static double saving_ns(const struct ncs_path *path, size_t k,
+			const struct ncs_part *part,
+			const struct ncs_path_arrival *arrival, unsigned *gap)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
-	struct gap_savings savings = { { 0 } };
 	double share;
 
-	if (!scenario || !is_meant(path, scenario, part))
-		return savings;
-	share = 1 - scenario->factor;
-	switch (scenario->kind) {
-	case NCS_WHAT_IF_STREAM:
-		savings.gap_ns[NCS_PATH_STREAM] =
-			arrival->gap_ns[NCS_PATH_STREAM] * share;
-		break;
-	case NCS_WHAT_IF_HOST:
-		savings.gap_ns[NCS_PATH_HOST] =
-			arrival->gap_ns[NCS_PATH_HOST] * share;
-		break;
-	case NCS_WHAT_IF_LAUNCH:
-		savings.gap_ns[NCS_PATH_LAUNCH] =
-			arrival->gap_ns[NCS_PATH_LAUNCH] * share;
-		break;
-	case NCS_WHAT_IF_OVERLAP:
-		savings.gap_ns[NCS_PATH_STREAM] =
-			arrival->gap_ns[NCS_PATH_STREAM];
-		break;
-	default:
-		break;
-	}
-	return savings;
+	*gap = scenario ? ncs_path_gap_of(scenario, &share) : NCS_PATH_GAPS;
+	return *gap < NCS_PATH_GAPS && is_meant(path, scenario, part) ?
+		       arrival->gap_ns[*gap] * share :
+		       0;
 }
 
 /* Notes how much earlier a part's call comes in run k if hosts are faster. */
@@ -89,15 +65,14 @@ double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_path_arrival *arrival)
 {
 	const struct ncs_cost_move *move = ncs_path_move(path, k, arrival);
-	struct gap_savings savings = savings_of(path, k, part, arrival);
-	double at_ns = base_ns(arrival, k) + arrival->total_ns;
+	unsigned gap;
 
 	if (move)
 		return arrival->at_ns - (double)move->begin_ns;
-	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
-		at_ns -= savings.gap_ns[i];
-	return ncs_path_not_before_ns(arrival, k, arrival->member->saved_ns[k],
-				      at_ns);
+	return ncs_path_not_before_ns(
+		arrival, k, arrival->member->saved_ns[k],
+		base_ns(arrival, k) + arrival->total_ns -
+			saving_ns(path, k, part, arrival, &gap));
 }
 
 void ncs_path_arrive_separately(struct ncs_path *path,
@@ -165,9 +140,10 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	const struct ncs_path_before *called = &arrival->call_predecessor;
 	const struct ncs_path_before *queued = &arrival->comm_predecessor;
 	const struct ncs_path_before *before = &arrival->predecessor;
-	struct gap_savings savings = savings_of(path, k, part, arrival);
 	double call_gap_ns =
 		arrival->call_gap_ns - arrival->member->saved_ns[k];
+	double saved_ns;
+	unsigned gap;
 
 	*node = (struct ncs_path_node){ .owner = (uint32_t)part->owner,
 					.at_ns = at_ns };
@@ -192,8 +168,9 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	else
 		node->predecessor.operation = NCS_PATH_NO_OPERATION;
 	node->lacks_before = !before->finished && !arrival->is_first;
+	saved_ns = saving_ns(path, k, part, arrival, &gap);
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
-		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
+		node->gap_ns[i] = arrival->gap_ns[i] - (i == gap ? saved_ns : 0);
 	if (k > 0 && arrival->is_guessed)
 		node->unknown_ns = arrival->total_ns;
 }

@@ -200,8 +200,7 @@ struct ncs_path {
 	struct ncs_path_arrival *arrivals;
 	struct ncs_part_times *part_times;
 	int32_t *part_ranks;
-	double *gaps;
-	size_t room; /* capacity of these four */
+	size_t room; /* capacity of these three */
 	/* The arrival and the end of the send at hand beside which its rank
 	 * goes on. */
 	struct ncs_path_finished *beside, *beside_end;

@@ -81,6 +81,26 @@ static inline void ncs_path_split_gap(const struct ncs_path_entry *entry,
 	gap_ns[NCS_PATH_STREAM] = rest_ns - short_ns;
 }
 
+/* Returns the cause of the gap that a scenario makes shorter, and sets *share to how much
+ * of it that saves; NCS_PATH_GAPS if it makes none shorter. */
+static inline unsigned ncs_path_gap_of(const struct ncs_scenario *scenario,
+				       double *share)
+{
+	*share = scenario->kind == NCS_WHAT_IF_OVERLAP ? 1 :
+							 1 - scenario->factor;
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_OVERLAP:
+	case NCS_WHAT_IF_STREAM:
+		return NCS_PATH_STREAM;
+	case NCS_WHAT_IF_LAUNCH:
+		return NCS_PATH_LAUNCH;
+	case NCS_WHAT_IF_HOST:
+		return NCS_PATH_HOST;
+	default:
+		return NCS_PATH_GAPS;
+	}
+}
+
 /* Changes that a scenario makes to the arrivals of all ranks alike, by run. */
 struct ncs_path_changes {
 	unsigned gap[NCS_PATH_RUNS]; /* cause whose gap becomes shorter */
