@@ -568,7 +568,6 @@ int ncs_path_end(struct ncs_path *path)
 		if (path->options.without && k > 0)
 			leave_out(path, k, sums);
 	}
-	report->sum_count = path->run_count;
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;
 	return path->error;

@@ -13,12 +13,10 @@
 #define STEPS_MAX (UINT32_C(1) << 20)
 #define CHANNELS_MAX 65536u
 
+/* How far the path of a run is added up. */
 struct path_sums {
-	double cause_ns[NCS_PATH_CAUSE_COUNT];
-	double uncounted_ns;
-	double unknown_ns;
-	double (*rank_ns)[NCS_PATH_CAUSE_COUNT];
-	uint64_t added;   /* latest operation, or NCS_PATH_NO_OPERATION */
+	double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* of the run's report */
+	uint64_t added; /* latest operation, or NCS_PATH_NO_OPERATION */
 	/* Start of the path, if `added` is set. What was before it is unknown
 	 * if its rank had had an operation. */
 	double origin_ns;
@@ -80,6 +78,9 @@ ncs_path_nodes_new(const struct ncs_path_options *options)
 		nodes->sums[k].rank_ns = calloc(
 			options->rank_count, sizeof(*nodes->sums[k].rank_ns));
 		is_whole = is_whole && nodes->sums[k].rank_ns;
+		nodes->report[k].rank_ns = nodes->sums[k].rank_ns;
+		if (k > 0)
+			nodes->report[k].scenario = &options->scenarios[k - 1];
 	}
 	if (is_whole)
 		return nodes;
@@ -240,6 +241,7 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t run,
 {
 	const struct ncs_path_options *options = nodes->options;
 	struct path_sums *sums = &nodes->sums[run];
+	struct ncs_path_sum *sum = &nodes->report[run];
 	uint32_t rank = options->owners[owner].rank;
 
 	ns = rest_ns(sums, until_ns, ns);
@@ -247,9 +249,9 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t run,
 		return;
 	sums->reached_ns = until_ns;
 	if (!operation->is_counted) {
-		sums->uncounted_ns += ns;
+		sum->uncounted_ns += ns;
 	} else {
-		sums->cause_ns[cause] += ns;
+		sum->cause_ns[cause] += ns;
 		sums->rank_ns[rank][cause] += ns;
 	}
 	if (run != 0)
@@ -300,7 +302,7 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
 	for (unsigned i = 0; last_channel->is_known && i < 3; i++)
 		waits_ns += last_channel->wait_ns[i];
 	if (end->is_unknown && operation->is_counted)
-		nodes->sums[run].unknown_ns +=
+		nodes->report[run].unknown_ns +=
 			ncs_larger(rest_ns(&nodes->sums[run], until_ns,
 					   end->transfer_ns),
 				   0);
@@ -335,6 +337,7 @@ static void add_node(struct ncs_path_nodes *nodes, size_t run, uint64_t index)
 {
 	const struct ncs_path_node *node = &nodes_at(nodes, index)[run];
 	struct path_sums *sums = &nodes->sums[run];
+	struct ncs_path_sum *sum = &nodes->report[run];
 	double at_ns = node->at_ns;
 
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
@@ -349,12 +352,12 @@ static void add_node(struct ncs_path_nodes *nodes, size_t run, uint64_t index)
 		sums->lacks_before = node->lacks_before;
 	}
 	if (operation_at(nodes, index)->is_counted)
-		sums->unknown_ns += node->unknown_ns;
+		sum->unknown_ns += node->unknown_ns;
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++) {
 		at_ns += node->gap_ns[i];
 		if (operation_at(nodes, index)->is_unknown &&
 		    operation_at(nodes, index)->is_counted)
-			sums->unknown_ns += ncs_larger(
+			sum->unknown_ns += ncs_larger(
 				rest_ns(sums, at_ns, node->gap_ns[i]), 0);
 		add_piece(nodes, run, operation_at(nodes, index), node->owner,
 			  i, NULL, at_ns, node->gap_ns[i]);
@@ -410,7 +413,8 @@ void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
 			   const double *ends_ns, double first_ns)
 {
 	for (size_t k = 0; k < nodes->run_count; k++) {
-		struct path_sums *sums = &nodes->sums[k];
+		const struct path_sums *sums = &nodes->sums[k];
+		struct ncs_path_sum *sum = &nodes->report[k];
 
 		if (ends[k].operation == NCS_PATH_NO_OPERATION)
 			continue;
@@ -419,9 +423,9 @@ void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
 			     operation_before(nodes, ends[k].operation,
 					      nodes->next - 1),
 			     &ends[k], ends_ns[k]);
-		sums->cause_ns[NCS_PATH_START] = sums->origin_ns - first_ns;
+		sum->cause_ns[NCS_PATH_START] = sums->origin_ns - first_ns;
 		if (sums->lacks_before)
-			sums->unknown_ns += sums->origin_ns - first_ns;
+			sum->unknown_ns += sums->origin_ns - first_ns;
 	}
 	end_step(nodes);
 	nodes->step = NCS_NO_STEP;
@@ -433,17 +437,6 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 {
 	size_t count = 0;
 
-	for (size_t k = 0; k < nodes->run_count; k++) {
-		const struct path_sums *sums = &nodes->sums[k];
-		struct ncs_path_sum *sum = &nodes->report[k];
-
-		sum->scenario = k > 0 ? &nodes->options->scenarios[k - 1] :
-					NULL;
-		memcpy(sum->cause_ns, sums->cause_ns, sizeof(sum->cause_ns));
-		sum->uncounted_ns = sums->uncounted_ns;
-		sum->unknown_ns = sums->unknown_ns;
-		sum->rank_ns = sums->rank_ns;
-	}
 	for (size_t i = 0; i < nodes->channel_capacity; i++)
 		if (nodes->channels[i].ns != 0)
 			nodes->channels[count++] = nodes->channels[i];
