@@ -367,7 +367,6 @@ static size_t choose_one(struct choice *choice,
 static int choose(struct choice *choice, struct candidate_works *ranks,
 		  struct ncs_cost_event_kind *kind)
 {
-	struct ncs_cost_pair pair = { .works_ns = NULL };
 	size_t chosen;
 	int error = 0;
 
@@ -378,22 +377,18 @@ static int choose(struct choice *choice, struct candidate_works *ranks,
 	if (choice->count == 0)
 		return 0;
 	chosen = choose_one(choice, kind);
-	kind->anchor_count = 1;
-	kind->anchors[0] = choice->scores[chosen].anchor;
-	kind->usual_ns[0] = choice->scores[chosen].work_ns;
+	kind->chosen.count = 1;
+	kind->chosen.anchors[0] = choice->scores[chosen].anchor;
+	kind->chosen.usual_ns[0] = choice->scores[chosen].work_ns;
 	/* In a few steps, chance tells two anchors apart. */
 	if (choice->scores[chosen].score_ns > (double)NCS_ERROR_NS &&
 	    choice->of.known >= NCS_COST_STEPS_WANTED * choice->of.rank_count)
 		error = ncs_cost_find_pair(&choice->of, choice->scores,
-					   choice->count, chosen, &pair);
-	if (!pair.works_ns)
-		return error;
-	kind->anchor_count = 2;
-	memcpy(kind->anchors, pair.anchors, sizeof(kind->anchors));
-	kind->works_ns = pair.works_ns;
-	memcpy(kind->usual_ns, pair.usual_ns, sizeof(kind->usual_ns));
-	memset(kind->others, 0, sizeof(kind->others));
-	return 0;
+					   choice->count, chosen,
+					   &kind->chosen);
+	if (kind->chosen.count == 2)
+		memset(kind->others, 0, sizeof(kind->others));
+	return error;
 }
 
 /* Chooses the anchors of all kinds of a class. */
@@ -463,6 +458,6 @@ int ncs_cost_choose_anchors(struct ncs_cost_window *window,
 void ncs_cost_kinds_free(struct ncs_cost_event_kind *kinds, size_t count)
 {
 	for (size_t i = 0; kinds && i < count; i++)
-		free(kinds[i].works_ns);
+		free(kinds[i].chosen.works_ns);
 	free(kinds);
 }

@@ -16,27 +16,23 @@ struct ncs_cost_anchor {
 
 #define NCS_COST_EVENTS 3u
 
-struct ncs_cost_event_kind {
-	unsigned anchor_count; /* 0 (not known), 1, or 2: the later one */
+struct ncs_cost_chosen {
+	unsigned count; /* 0 (not known), 1, or 2: the later one */
 	struct ncs_cost_anchor anchors[2];
 	double usual_ns[2]; /* work since each: the median of the ranks' */
 	/* Since each of two anchors, by the rank's place in the class; negative
 	 * where it is never the later one. NAN for a rank that was not seen. */
 	double (*works_ns)[2];
+};
+
+struct ncs_cost_event_kind {
+	struct ncs_cost_chosen chosen;
 	/* One that explains the times as well, by its event. */
 	struct ncs_cost_choice {
 		bool is_known;
 		struct ncs_cost_anchor anchor;
 		double work_ns;
 	} others[NCS_COST_EVENTS];
-};
-
-/* The anchors of a kind, as chosen or with the other ones of some event. */
-struct ncs_cost_chosen {
-	unsigned count;
-	struct ncs_cost_anchor anchors[2];
-	double usual_ns[2];
-	double (*works_ns)[2]; /* as of kinds; NULL if there is one anchor */
 };
 
 /* Returns the kind of the call or the readiness of a launch at a position. */
@@ -96,20 +92,12 @@ struct ncs_cost_score {
 	float *distances_ns; /* by instance, from its rank's work; NAN */
 };
 
-/* Two anchors, and how well they explain a kind. */
-struct ncs_cost_pair {
-	struct ncs_cost_anchor anchors[2];
-	double score_ns;
-	double (*works_ns)[2]; /* by rank, as of kinds */
-	double usual_ns[2];
-};
-
 /* Looks for two anchors that explain a kind better than one does, which was chosen
- * of `count` scores. Sets *pair, whose works are to be freed; they are NULL if there
- * is none. Returns 0 or -ENOMEM. */
+ * of `count` scores. If there are any, sets *pair, whose works are to be freed.
+ * Returns 0 or -ENOMEM. */
 int ncs_cost_find_pair(const struct ncs_cost_instances *instances,
 		       const struct ncs_cost_score *scores, size_t count,
-		       size_t chosen, struct ncs_cost_pair *pair);
+		       size_t chosen, struct ncs_cost_chosen *pair);
 
 /* Returns the score up to which a candidate is as good as the best, of so many
  * events that are known. */

@@ -27,7 +27,8 @@ struct pair_times {
 /* Work space. */
 struct pair_search {
 	const struct ncs_cost_instances *of;
-	struct ncs_cost_pair pair; /* the one that is tried */
+	struct ncs_cost_chosen pair; /* the one that is tried … */
+	double score_ns;             /* … and its score */
 	/* Some rank follows the first anchor alone, which is much nearer to its
 	 * events than the second one. */
 	bool is_nearer;
@@ -208,11 +209,11 @@ static double fit_rank(struct pair_search *search, uint32_t place,
 static bool score_pair(struct pair_search *search)
 {
 	const struct ncs_cost_instances *of = search->of;
-	struct ncs_cost_pair *pair = &search->pair;
+	struct ncs_cost_chosen *pair = &search->pair;
 	uint32_t ranks = 0, known = 0;
 	bool binds[2] = { false, false };
 
-	pair->score_ns = 0;
+	search->score_ns = 0;
 	search->is_nearer = false;
 	for (uint32_t r = 0; r < of->class->rank_count; r++) {
 		double *works_ns = pair->works_ns[r];
@@ -224,7 +225,7 @@ static bool score_pair(struct pair_search *search)
 		if (search->times.known < NCS_COST_STEPS)
 			continue;
 		search->spreads_ns[r] = fit_rank(search, r, works_ns);
-		pair->score_ns += search->spreads_ns[r];
+		search->score_ns += search->spreads_ns[r];
 		binds[0] |= works_ns[0] >= 0;
 		binds[1] |= works_ns[1] >= 0;
 		ranks++;
@@ -232,7 +233,7 @@ static bool score_pair(struct pair_search *search)
 	if (ranks == 0 || known * 100 < NCS_COST_PAIR * of->known ||
 	    2 * ranks <= of->rank_count)
 		return false;
-	pair->score_ns /= ranks;
+	search->score_ns /= ranks;
 	return binds[0] && binds[1];
 }
 
@@ -247,11 +248,11 @@ static bool is_much_better(const struct pair_search *search,
 	const double *spreads_ns = search->spreads_ns;
 	double share = NCS_COST_PAIR / 100.;
 
-	if (search->pair.score_ns < share * one->score_ns ||
+	if (search->score_ns < share * one->score_ns ||
 	    (search->is_nearer && anchors[0].event == NCS_COST_CALL &&
 	     is_same(anchors[1], one->anchor)))
 		return true;
-	if (search->pair.score_ns >= one->score_ns)
+	if (search->score_ns >= one->score_ns)
 		return false;
 	for (uint32_t r = 0; r < search->of->class->rank_count; r++)
 		if (spreads_ns[r] <
@@ -286,20 +287,18 @@ static void try_with(struct pair_search *search,
 		     struct tried *tried, size_t *tried_count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct ncs_cost_pair *pair = &search->pair;
-
 		/* The host's chain is the first one or none. */
 		if (scores[i].anchor.event == NCS_COST_CALL ||
 		    is_same(scores[i].anchor, first))
 			continue;
-		pair->anchors[0] = first;
-		pair->anchors[1] = scores[i].anchor;
+		search->pair.anchors[0] = first;
+		search->pair.anchors[1] = scores[i].anchor;
 		if (!score_pair(search) ||
 		    !is_much_better(search, &scores[chosen]))
 			continue;
 		tried[(*tried_count)++] = (struct tried){
 			{ first, scores[i].anchor },
-			pair->score_ns,
+			search->score_ns,
 			usual_ns(search, 1),
 		};
 	}
@@ -328,7 +327,7 @@ static void take_best(struct pair_search *search, const struct tried *tried,
 
 int ncs_cost_find_pair(const struct ncs_cost_instances *instances,
 		       const struct ncs_cost_score *scores, size_t count,
-		       size_t chosen, struct ncs_cost_pair *pair)
+		       size_t chosen, struct ncs_cost_chosen *pair)
 {
 	const struct ncs_cost_anchor chain = {
 		NCS_COST_CALL, instances->event == NCS_COST_CALL ? 1 : 0
@@ -339,9 +338,9 @@ int ncs_cost_find_pair(const struct ncs_cost_instances *instances,
 	struct ncs_cost_anchor one = scores[chosen].anchor;
 	int error = -ENOMEM;
 
-	pair->works_ns = NULL;
 	if (search) {
 		search->of = instances;
+		search->pair.count = 2;
 		search->spreads_ns = calloc(ranks, sizeof(double));
 		search->rank_works_ns = calloc(ranks, sizeof(double));
 		search->pair.works_ns =

@@ -14,12 +14,7 @@ static struct ncs_cost_chosen prefer(const struct ncs_cost_edges *edges,
 				     uint32_t index, unsigned event)
 {
 	const struct ncs_cost_event_kind *kind = &edges->kinds[index];
-	struct ncs_cost_chosen chosen = {
-		.count = kind->anchor_count,
-		.anchors = { kind->anchors[0], kind->anchors[1] },
-		.usual_ns = { kind->usual_ns[0], kind->usual_ns[1] },
-		.works_ns = kind->works_ns,
-	};
+	struct ncs_cost_chosen chosen = kind->chosen;
 
 	if (event < NCS_COST_EVENTS && kind->others[event].is_known) {
 		chosen.anchors[0] = kind->others[event].anchor;

@@ -70,10 +70,10 @@ static void assert_anchor(const struct found *found, uint32_t n,
 {
 	const struct ncs_cost_event_kind *kind = kind_of(found, n, event);
 
-	assert_int_equal(kind->anchor_count, 1);
-	assert_int_equal(kind->anchors[0].event, anchor);
-	assert_int_equal(kind->anchors[0].back, back);
-	assert_float_equal(kind->usual_ns[0], work_ns, work_ns / 10);
+	assert_int_equal(kind->chosen.count, 1);
+	assert_int_equal(kind->chosen.anchors[0].event, anchor);
+	assert_int_equal(kind->chosen.anchors[0].back, back);
+	assert_float_equal(kind->chosen.usual_ns[0], work_ns, work_ns / 10);
 }
 
 static void computing_goes_on_beside_buckets(void **state)
@@ -156,20 +156,21 @@ static void a_late_host_follows_itself_and_the_others_their_gpus(void **state)
 	options.size = 40 * MS;
 	find(&found, &options);
 	kind = kind_of(&found, 0, NCS_COST_CALL);
-	assert_int_equal(kind->anchor_count, 2);
-	assert_int_equal(kind->anchors[0].event, NCS_COST_CALL);
-	assert_int_equal(kind->anchors[1].event, NCS_COST_END);
-	assert_int_equal(kind->anchors[1].back, 9);
+	assert_int_equal(kind->chosen.count, 2);
+	assert_int_equal(kind->chosen.anchors[0].event, NCS_COST_CALL);
+	assert_int_equal(kind->chosen.anchors[1].event, NCS_COST_END);
+	assert_int_equal(kind->chosen.anchors[1].back, 9);
 	for (uint32_t i = 0; i < 4; i++) {
 		bool is_late = i == options.victim;
 
-		assert_int_equal(kind->works_ns[i][0] >= 0, is_late);
-		assert_int_equal(kind->works_ns[i][1] >= 0, !is_late);
+		assert_int_equal(kind->chosen.works_ns[i][0] >= 0, is_late);
+		assert_int_equal(kind->chosen.works_ns[i][1] >= 0, !is_late);
 	}
 	/* Its GPU follows it: it is late, not slow. */
 	kind = kind_of(&found, 0, NCS_COST_READY);
-	assert_int_equal(kind->anchor_count, 2);
-	assert_float_equal(kind->works_ns[options.victim][0], 9 * MS, 0.3 * MS);
+	assert_int_equal(kind->chosen.count, 2);
+	assert_float_equal(kind->chosen.works_ns[options.victim][0], 9 * MS,
+			   0.3 * MS);
 	release(&found);
 }
 
@@ -221,9 +222,10 @@ static void a_gpu_follows_its_late_host_though_its_times_are_uneven(void **state
 	hide_calls(&found.window, options.victim, 9 * MS);
 	choose(&found);
 	kind = kind_of(&found, 0, NCS_COST_READY);
-	assert_int_equal(kind->anchor_count, 2);
-	assert_int_equal(kind->anchors[0].event, NCS_COST_CALL);
-	assert_float_equal(kind->works_ns[options.victim][0], 9 * MS, 1 * MS);
+	assert_int_equal(kind->chosen.count, 2);
+	assert_int_equal(kind->chosen.anchors[0].event, NCS_COST_CALL);
+	assert_float_equal(kind->chosen.works_ns[options.victim][0], 9 * MS,
+			   1 * MS);
 	release(&found);
 }
 
