@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/cost/cost_replay.h"
 #include "analysis/cost/cost_stats.h"
@@ -14,10 +13,14 @@
 /* Draws of the window's moments, of which the outer twentieths are left out. */
 #define DRAWS 300u
 
-/* How long others waited for a rank, in ns: in operations of several ranks; and at most,
- * with messages, which may overlap, and unless data was late. */
-struct waits {
-	double operations_ns, most_ns;
+/* More that is known of a cost. */
+struct clues {
+	bool is_sure; /* it costs something, but for what times leave open */
+	bool has_faster_peer;
+	/* How long others waited for the rank, or for each one: in operations of several
+	 * ranks; and at most, with messages, which may overlap, and unless data was
+	 * late. */
+	double waited_ns, most_waited_ns;
 };
 
 struct ncs_cost {
@@ -28,9 +31,7 @@ struct ncs_cost {
 	struct ncs_cost_replay replay;
 	/* By rank, and behind them of all at once, and of transfers. */
 	struct ncs_cost_of_rank *ranks;
-	bool *is_sure; /* it costs something, but for what times leave open */
-	struct waits *waits; /* by rank, and behind them for each one */
-	bool *has_faster_peer; /* by rank, and behind them for all at once */
+	struct clues *clues; /* likewise: more that is known */
 	struct ncs_cost_step step;
 	size_t step_rank; /* index of the rank that it is told by */
 };
@@ -47,26 +48,22 @@ static const struct ncs_cost_setting settings[] = {
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
+static const struct {
+	const char *name, *help;
+} unknowns[] = {
+#define X(ID, name, help) { name, help },
+	NCS_COST_UNKNOWNS(X)
+#undef X
+};
+
 const char *ncs_cost_unknown_name(enum ncs_cost_unknown unknown)
 {
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_COST_UNKNOWNS(X)
-#undef X
-	};
-
-	return names[unknown - 1];
+	return unknowns[unknown - 1].name;
 }
 
 const char *ncs_cost_unknown_help(enum ncs_cost_unknown unknown)
 {
-	static const char *const helps[] = {
-#define X(ID, name, help) help,
-		NCS_COST_UNKNOWNS(X)
-#undef X
-	};
-
-	return helps[unknown - 1];
+	return unknowns[unknown - 1].help;
 }
 
 /* The places of the costs behind those of ranks. */
@@ -143,12 +140,8 @@ struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count)
 	    ncs_cost_replay_init(&cost->replay, &cost->edges) != 0)
 		goto fail;
 	cost->ranks = calloc(transfers(cost) + 1, sizeof(*cost->ranks));
-	cost->is_sure = calloc(transfers(cost) + 1, sizeof(*cost->is_sure));
-	cost->waits = calloc(at_once(cost) + 1, sizeof(*cost->waits));
-	cost->has_faster_peer =
-		calloc(at_once(cost) + 1, sizeof(*cost->has_faster_peer));
-	if (!cost->ranks || !cost->is_sure || !cost->waits ||
-	    !cost->has_faster_peer)
+	cost->clues = calloc(transfers(cost) + 1, sizeof(*cost->clues));
+	if (!cost->ranks || !cost->clues)
 		goto fail;
 	cost->step = find_step(&cost->window, &cost->step_rank);
 	for (size_t i = 0; i < cost->window.rank_count; i++)
@@ -170,9 +163,7 @@ void ncs_cost_free(struct ncs_cost *cost)
 	ncs_cost_kinds_free(cost->kinds, cost->kind_count);
 	ncs_cost_window_release(&cost->window);
 	free(cost->ranks);
-	free(cost->is_sure);
-	free(cost->waits);
-	free(cost->has_faster_peer);
+	free(cost->clues);
 	free(cost);
 }
 
@@ -356,23 +347,25 @@ static void add_waits(struct ncs_cost *cost, size_t index)
 	if (last_ns < cost->replay.from_ns || waiting == 0)
 		return;
 	if (operation->data_late_ns > 0) {
-		cost->waits[at_once(cost)].most_ns = INFINITY;
+		cost->clues[at_once(cost)].most_waited_ns = INFINITY;
 		if (operation->late_rank < at_once(cost))
-			cost->waits[operation->late_rank].most_ns = INFINITY;
+			cost->clues[operation->late_rank].most_waited_ns =
+				INFINITY;
 	}
 	for (unsigned k = 0; k < 2; k++) {
-		struct waits *waits = &cost->waits[k ? at_once(cost) : last];
+		struct clues *clues = &cost->clues[k ? at_once(cost) : last];
 		double waited_ns = last_ns - (k ? first_ns : before_ns);
 
-		waits->most_ns += waited_ns;
+		clues->most_waited_ns += waited_ns;
 		if (!operation->is_transfer && !operation->is_separate)
-			waits->operations_ns += waited_ns;
+			clues->waited_ns += waited_ns;
 	}
 }
 
 static void find_waits(struct ncs_cost *cost)
 {
-	memset(cost->waits, 0, (at_once(cost) + 1) * sizeof(*cost->waits));
+	for (size_t i = 0; i <= at_once(cost); i++)
+		cost->clues[i].waited_ns = cost->clues[i].most_waited_ns = 0;
 	for (size_t i = 0; i < cost->window.operation_count; i++)
 		add_waits(cost, i);
 }
@@ -382,7 +375,7 @@ static void find_waits(struct ncs_cost *cost)
 static bool is_wait_unexplained(const struct ncs_cost *cost, size_t i,
 				double share)
 {
-	double waited_ns = cost->waits[i].operations_ns;
+	double waited_ns = cost->clues[i].waited_ns;
 
 	return waited_ns >= NCS_COST_SHARE / 100. * window_ns(cost) &&
 	       share * window_ns(cost) < NCS_COST_WAITED / 100. * waited_ns;
@@ -397,7 +390,7 @@ static bool is_too_little(const struct ncs_cost *cost, size_t i)
 	if (view->share >= NCS_COST_SHARE / 100. ||
 	    !is_wait_unexplained(cost, i, view->share))
 		return false;
-	return cost->has_faster_peer[i] ||
+	return cost->clues[i].has_faster_peer ||
 	       (view->most >= NCS_COST_SHARE / 100. &&
 		!is_wait_unexplained(cost, i, view->most));
 }
@@ -408,7 +401,7 @@ static bool is_contradicted(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
 
-	return view->share > cost->waits[i].most_ns / window_ns(cost) +
+	return view->share > cost->clues[i].most_waited_ns / window_ns(cost) +
 				     NCS_COST_LEAST / 100. ||
 	       is_too_little(cost, i) ||
 	       is_wait_unexplained(cost, i, view->most_here);
@@ -427,7 +420,7 @@ static void tell(struct ncs_cost *cost, size_t i)
 	view->window_ns = window_ns(cost);
 	view->steps_ns = steps_ns(cost);
 	draw_bounds(cost, view);
-	cost->is_sure[i] = view->least >= NCS_COST_LEAST / 100.;
+	cost->clues[i].is_sure = view->least >= NCS_COST_LEAST / 100.;
 	view->least = fmin(view->least, view->share);
 	view->most = fmax(view->most, view->share);
 	view->least_here = view->most_here = view->share;
@@ -449,11 +442,11 @@ static void find_faster_peer(struct ncs_cost *cost, size_t i)
 			 view->share < NCS_COST_SHARE / 100. &&
 			 is_wait_unexplained(cost, i, view->share);
 
-	cost->has_faster_peer[i] = false;
+	cost->clues[i].has_faster_peer = false;
 	for (size_t r = 0; is_little && r < at_once(cost); r++)
 		if (r != i && ranks[r].class_index == ranks[i].class_index &&
 		    run_without(cost, r, BY_ALL) <= -NCS_COST_SHARE / 100.)
-			cost->has_faster_peer[i] = true;
+			cost->clues[i].has_faster_peer = true;
 }
 
 /* Widens the bounds of a rank by what it would cost otherwise. */
@@ -499,7 +492,7 @@ static bool is_open(const struct ncs_cost *cost, size_t i)
 	       (view->most >= NCS_COST_SHARE / 100. &&
 		(view->most - view->least >= NCS_MOST / 100. ||
 		 (view->least < NCS_COST_LEAST / 100. &&
-		  (cost->is_sure[i] || view->least < -NCS_COST_SHARE / 100.))));
+		  (cost->clues[i].is_sure || view->least < -NCS_COST_SHARE / 100.))));
 }
 
 /* Decides by the bounds of a rank; if they tell no cost, that is for this reason. */
