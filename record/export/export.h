@@ -9,7 +9,6 @@
 
 #include "analysis/base/aliases.h"
 #include "ncclstat/tables/exports.def"
-#include "record/export/export_trace.h"
 #include "record/read/recording.h"
 
 enum ncs_export_format {
@@ -24,6 +23,7 @@ const char *ncs_export_name(enum ncs_export_format format);
 bool ncs_export_is_binary(enum ncs_export_format format);
 
 struct ncs_model;
+struct ncs_trace_writer; /* record/export/trace_writer.h */
 
 /* The most columns that an export is sorted by. */
 #define NCS_EXPORT_ORDERS_MAX 16u
@@ -63,8 +63,7 @@ struct ncs_export_request {
 	void (*progress)(void *context, uint64_t done, uint64_t total);
 	/* Called before the end of a trace, so that the caller can add tracks;
 	 * may be NULL. Returns 0 or -errno. */
-	int (*add)(void *context, struct ncs_trace_writer *writer,
-		   struct ncs_trace_export *trace);
+	int (*add)(void *context, struct ncs_trace_writer *writer);
 	void *context;
 };
 

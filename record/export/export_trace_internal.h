@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Structs and functions shared by the files of a trace export. Only
- * export_trace*.c include this header.
+/* Structs and functions shared by the files of a trace export: the tracks of
+ * each rank, and the slices on them. Only exporter_trace.c and export_trace_*.c
+ * include this header.
  *
- * Calls go in one direction: export_trace.c calls operations, these call steps,
- * then slices, then tracks.
+ *   communicator
+ *     rank                   marks, changes of the activation mask
+ *       API                  the application's calls, by thread
+ *       AllReduce …          operations, by function
+ *       stream               operations whose CUDA stream is known
+ *         AllReduce …        … by function
+ *       proxy thread
+ *       channel
+ *         send -> PEER       steps, with the waits inside them
+ *         recv <- PEER
+ *         … operations       the channel's share of operations
+ *         kernel
+ *       sent … counters      from the states
+ *
+ * Callers that show more (a critical path, a what-if timeline) write it to the
+ * same trace_writer.h, on tracks of their own. Calls go in one direction:
+ * exporter_trace.c calls operations, these call steps, then slices, then tracks.
  */
 #ifndef NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
 #define NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
@@ -17,7 +33,7 @@
 #include "analysis/records/operation_times.h"
 #include "analysis/records/rank_operations.h"
 #include "ncclstat/snapshot.h"
-#include "record/export/export_trace.h"
+#include "record/export/export_rank.h"
 #include "record/export/operation_facts.h"
 #include "record/export/slice_tracks.h"
 #include "record/export/trace_writer.h"
@@ -135,7 +151,7 @@ struct ncs_trace_export {
 	uint32_t launch;
 	uint32_t queued;
 	uint32_t running;
-	const struct ncs_operation_table *operations; /* NULL: none */
+	struct ncs_operation_table operations; /* of all ranks together */
 	uint32_t trust;
 	uint32_t doubts[NCS_DOUBT_COUNT]; /* names */
 	uint32_t begin_source;

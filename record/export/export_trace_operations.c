@@ -57,12 +57,10 @@ static const struct ncs_exported_operation *
 joined_of(const struct ncs_trace_export *export,
 	  const struct ncs_trace_rank *rank, const struct ncs_record *record)
 {
-	const struct ncs_exported_operation *facts = NULL;
+	const struct ncs_exported_operation *facts = ncs_operation_table_find(
+		&export->operations, (size_t)(rank - export->ranks),
+		record->operation);
 
-	if (export->operations)
-		facts = ncs_operation_table_find(
-			export->operations, (size_t)(rank - export->ranks),
-			record->operation);
 	return facts && facts->is_joined ? facts : NULL;
 }
 
@@ -122,11 +120,9 @@ static void put_operation(struct ncs_trace_export *export,
 			     export->sources[ran.begin]);
 	ncs_trace_export_add(&arguments, export->end_source,
 			     export->sources[ran.end]);
-	if (export->operations)
-		ncs_trace_export_add(
-			&arguments, export->trust,
-			export->doubts[joined ? joined->doubt :
-						NCS_DOUBT_ALONE]);
+	ncs_trace_export_add(
+		&arguments, export->trust,
+		export->doubts[joined ? joined->doubt : NCS_DOUBT_ALONE]);
 	event.argument_count = arguments.count;
 	if (record->event == NCS_EVENT_COLL && ncs_trace_has_comm_id(rank) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)

@@ -10,6 +10,7 @@
 
 #include "record/export/export.h"
 #include "record/export/export_rank.h"
+#include "record/export/trace_writer.h"
 
 struct ncs_exporter {
 	const struct ncs_export_request *request;

@@ -41,12 +41,10 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
 		100 * (double)done / (double)total, total);
 }
 
-static int add_path(void *context, struct ncs_trace_writer *writer,
-		    struct ncs_trace_export *trace)
+static int add_path(void *context, struct ncs_trace_writer *writer)
 {
 	const struct export_progress *progress = context;
 
-	(void)trace;
 	return ncs_critical_path_trace(progress->options, progress->replay,
 				       writer);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ncclstat/abi_clock.h"
-#include "record/export/export_trace.h"
-#include "record/export/operation_facts.h"
+#include "record/export/export_trace_internal.h"
+#include "record/export/exporter.h"
 #include "test/unit/support/decoded_trace.h"
 #include "test/unit/support/unit.h"
 
@@ -16,9 +16,8 @@
 
 struct exported_trace {
 	struct ncs_export_rank ranks[RANKS];
-	struct ncs_trace_writer *writer;
-	struct ncs_trace_export *trace;
-	FILE *file;
+	struct ncs_export_request request;
+	struct ncs_exporter exporter;
 	char *text;
 	size_t size;
 	struct decoded_trace decoded;
@@ -27,7 +26,6 @@ struct exported_trace {
 /* Sets up two ranks of a communicator, whose ticks are ns. */
 static int setup(void **state)
 {
-	const struct ncs_trace_base base = { BASE_NS, 0 };
 	struct exported_trace *exported = calloc(1, sizeof(*exported));
 
 	if (!exported)
@@ -44,13 +42,18 @@ static int setup(void **state)
 				      .rank = i },
 			.communicator = "world",
 		};
-	exported->file = open_memstream(&exported->text, &exported->size);
-	exported->writer =
-		ncs_trace_open(NCS_TRACE_PERFETTO, exported->file, &base);
-	exported->trace =
-		ncs_trace_export_open(exported->writer, exported->ranks, RANKS);
+	exported->request = (struct ncs_export_request){
+		.format = NCS_EXPORT_PERFETTO,
+		.file = open_memstream(&exported->text, &exported->size),
+	};
+	exported->exporter = (struct ncs_exporter){
+		.request = &exported->request,
+		.ranks = exported->ranks,
+		.rank_count = RANKS,
+		.base = { BASE_NS, 0 },
+	};
 	*state = exported;
-	return 0;
+	return ncs_exporter_trace.begin(&exported->exporter);
 }
 
 static int teardown(void **state)
@@ -65,10 +68,8 @@ static int teardown(void **state)
 
 static const struct decoded_trace *finish(struct exported_trace *exported)
 {
-	assert_int_equal(ncs_trace_export_finish(exported->trace), 0);
-	ncs_trace_export_close(exported->trace);
-	assert_int_equal(ncs_trace_close(exported->writer), 0);
-	fclose(exported->file);
+	assert_int_equal(ncs_exporter_trace.end(&exported->exporter), 0);
+	fclose(exported->request.file);
 	decoded_trace_read(&exported->decoded, exported->text, exported->size);
 	return &exported->decoded;
 }
@@ -76,8 +77,8 @@ static const struct decoded_trace *finish(struct exported_trace *exported)
 static void put_on(struct exported_trace *exported, size_t rank,
 		   uint64_t stream, struct ncs_record record)
 {
-	assert_int_equal(ncs_trace_export_record(exported->trace, rank, 1,
-						 stream, &record),
+	assert_int_equal(ncs_exporter_trace.record(&exported->exporter, rank, 1,
+						   stream, &record),
 			 0);
 }
 
@@ -475,7 +476,7 @@ TEST(lost_records_end_matching_by_count)
 	put_p2p(exported, 1, 0);
 	put(exported, 0, p2p(1, true, 1));
 	put(exported, 1, p2p(1, false, 0));
-	assert_int_equal(ncs_trace_export_lose(exported->trace, 0), 0);
+	assert_int_equal(ncs_exporter_trace.lose(&exported->exporter, 0), 0);
 	put_p2p(exported, 2, 0);
 	put(exported, 0, p2p(2, true, 1));
 	put(exported, 1, p2p(2, false, 0));
@@ -677,18 +678,17 @@ TEST(kernel_ends_an_operation_without_proxy_operations)
 TEST(kernel_before_the_last_arrival_does_not_end_an_operation)
 {
 	struct exported_trace *exported = *state;
-	struct ncs_operation_table operations = { 0 };
+	struct ncs_trace_export *export = exported->exporter.own;
 	const struct ncs_record kernel = { .operation = 5 };
 
-	assert_int_equal(ncs_operation_table_kernel(
-				 &operations, 0, &exported->ranks[0], &kernel),
+	assert_int_equal(ncs_operation_table_kernel(&export->operations, 0,
+						    &exported->ranks[0],
+						    &kernel),
 			 0);
-	operations.facts[0].is_joined = true;
-	operations.facts[0].kernel_end_is_wrong = true;
-	ncs_trace_export_joined(exported->trace, &operations);
+	export->operations.facts[0].is_joined = true;
+	export->operations.facts[0].kernel_end_is_wrong = true;
 	assert_ran(put_kernel_of(exported, 9000, 8000, true), 700, "kernel",
 		   9000, "proxy");
-	ncs_operation_table_release(&operations);
 }
 
 TEST(operation_without_a_kernel_tells_its_proxy)
