@@ -111,12 +111,6 @@ static void set_base(struct export_run *run)
 				->realtime_offset_ns;
 }
 
-static bool is_rank_wanted(const struct export_run *run, size_t rank)
-{
-	return run->request->pid == 0 ||
-	       run->ranks[rank].pid == run->request->pid;
-}
-
 /* --- States -------------------------------------------------------------- */
 
 /* Returns the time of the rank's first state to export: the latest one at the
@@ -235,7 +229,7 @@ static int take_batch(struct export_run *run, const struct ncs_batch *batch)
 {
 	int error = 0;
 
-	if (!is_rank_wanted(run, batch->rank))
+	if (!ncs_exporter_wants(&run->exporter, batch->rank))
 		return 0;
 	if (batch->lost > 0 && run->format->lose)
 		error = run->format->lose(&run->exporter, batch->rank);
@@ -270,7 +264,7 @@ static int note_replaced(struct export_run *run)
 	if (!pass)
 		return -ENOMEM;
 	while (!error && (found = ncs_recording_pass_next(pass, &batch)) > 0)
-		if (is_rank_wanted(run, batch.rank))
+		if (ncs_exporter_wants(&run->exporter, batch.rank))
 			error = note_replaced_of(run, &batch);
 	ncs_recording_pass_close(pass);
 	ncs_replaced_records_sort(&run->replaced);
@@ -320,12 +314,14 @@ int ncs_export(struct ncs_recording *recording,
 	set_base(&run);
 	error = run.format->begin(&run.exporter);
 	for (size_t i = 0; i < run.exporter.rank_count && !error; i++)
-		if (is_rank_wanted(&run, i))
+		if (ncs_exporter_wants(&run.exporter, i))
 			error = take_states(&run, i);
-	if (!error && run.format->has_operations_once)
+	if (!error && run.format->joins_operations)
 		error = note_replaced(&run);
-	if (!error && run.format->begin_records)
-		error = run.format->begin_records(&run.exporter);
+	if (!error && run.format->joins_operations)
+		error = ncs_operation_table_join(&run.exporter.operations,
+						 recording, request->from_ns,
+						 request->until_ns);
 	if (!error && run.format->record)
 		error = take_records(&run);
 	run.exporter.has_failed = error != 0;
@@ -335,6 +331,7 @@ int ncs_export(struct ncs_recording *recording,
 		ncs_cuda_streams_release(&run.streams[i]);
 	}
 	ncs_replaced_records_release(&run.replaced);
+	ncs_operation_table_release(&run.exporter.operations);
 	free(run.ranks);
 	free(run.streams);
 	*result = run.result;

@@ -3,6 +3,8 @@
 #include "record/export/export_rank.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,9 @@ static void take_identity(struct ncs_export_rank *rank,
 		ncs_aliases_apply(rank->aliases, &rank->identity);
 	ncs_comm_text(&rank->identity, rank->communicator,
 		      sizeof(rank->communicator));
+	if (identity->known & NCS_KNOWN_COMM_ID)
+		snprintf(rank->communicator_id, sizeof(rank->communicator_id),
+			 "%016" PRIx64, identity->comm_id);
 }
 
 void ncs_export_rank_init(struct ncs_export_rank *rank, const char *host,

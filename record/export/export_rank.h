@@ -34,6 +34,7 @@ struct ncs_export_rank {
 	char gpu_uuid[NCS_GPU_UUID_BYTES]; /* "": not known */
 	/* Name or id of the communicator; not cleaned. */
 	char communicator[128];
+	char communicator_id[17]; /* its id in hexadecimal; "": not known */
 	struct ncs_export_range_path *paths; /* sorted by number */
 	size_t path_count;
 	size_t path_capacity;

@@ -151,7 +151,7 @@ struct ncs_trace_export {
 	uint32_t launch;
 	uint32_t queued;
 	uint32_t running;
-	struct ncs_operation_table operations; /* of all ranks together */
+	const struct ncs_operation_table *operations; /* of all ranks */
 	uint32_t trust;
 	uint32_t doubts[NCS_DOUBT_COUNT]; /* names */
 	uint32_t begin_source;

@@ -58,7 +58,7 @@ joined_of(const struct ncs_trace_export *export,
 	  const struct ncs_trace_rank *rank, const struct ncs_record *record)
 {
 	const struct ncs_exported_operation *facts = ncs_operation_table_find(
-		&export->operations, (size_t)(rank - export->ranks),
+		export->operations, (size_t)(rank - export->ranks),
 		record->operation);
 
 	return facts && facts->is_joined ? facts : NULL;

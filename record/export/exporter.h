@@ -10,6 +10,7 @@
 
 #include "record/export/export.h"
 #include "record/export/export_rank.h"
+#include "record/export/operation_facts.h"
 #include "record/export/trace_writer.h"
 
 struct ncs_exporter {
@@ -19,21 +20,30 @@ struct ncs_exporter {
 	size_t rank_count;
 	struct ncs_recording *recording;
 	bool has_failed; /* what is written is not whole */
+	/* Facts of operations, if the format joins them. */
+	struct ncs_operation_table operations;
 	struct ncs_trace_base base;
 	void *own; /* the format's own data */
 };
+
+/* Whether a rank is exported. */
+static inline bool ncs_exporter_wants(const struct ncs_exporter *exporter,
+				      size_t rank)
+{
+	return exporter->request->pid == 0 ||
+	       exporter->ranks[rank].pid == exporter->request->pid;
+}
 
 /* Functions return 0 or -errno. All but begin and end may be NULL. The states
  * of a rank are passed one after another, and the states of all ranks before
  * the first record. */
 struct ncs_exporter_functions {
-	/* Gets no record of an operation that a later record replaces. */
-	bool has_operations_once;
+	/* Gets no record of an operation that a later record replaces, and
+	 * before the records what those of all ranks tell together. */
+	bool joins_operations;
 	int (*begin)(struct ncs_exporter *exporter);
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
 		     const struct ncs_snapshot *snapshot, bool is_last);
-	/* Called after the states. */
-	int (*begin_records)(struct ncs_exporter *exporter);
 	/* Takes a record of any type but STREAM. `stream` is its stream, as
 	 * ncs_cuda_streams_take() set it. */
 	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,

@@ -275,9 +275,7 @@ static void set_rank(struct csv_row *row, const struct ncs_export_rank *rank)
 
 	if (known & NCS_KNOWN_COMM_NAME)
 		set_text(row, COLUMN_COMMUNICATOR, identity->comm_name);
-	if (known & NCS_KNOWN_COMM_ID)
-		set(row, COLUMN_COMMUNICATOR_ID, "%016" PRIx64,
-		    identity->comm_id);
+	set(row, COLUMN_COMMUNICATOR_ID, "%s", rank->communicator_id);
 	if (known & NCS_KNOWN_NRANKS)
 		set(row, COLUMN_NRANKS, "%d", identity->nranks);
 	if (known & NCS_KNOWN_RANK)

@@ -2,7 +2,6 @@
 /* Exports lines of JSON: one self-contained object per record. Unknown values
  * are null. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/base/detail.h"
@@ -16,21 +15,12 @@
 #include "shm/clock.h"
 #include "shm/control.h"
 
-/* For each rank, the members that all of its records share, as JSON; NULL until
- * needed. */
-struct ndjson_export {
-	char **rank_texts;
-};
-
+/* Makes room, for each rank, for the members that all of its records share, as
+ * JSON; NULL until needed. */
 static int begin(struct ncs_exporter *exporter)
 {
-	struct ndjson_export *own = calloc(1, sizeof(*own));
-
-	exporter->own = own;
-	if (own)
-		own->rank_texts = calloc(exporter->rank_count + 1,
-					 sizeof(*own->rank_texts));
-	return own && own->rank_texts ? 0 : -ENOMEM;
+	exporter->own = calloc(exporter->rank_count + 1, sizeof(char *));
+	return exporter->own ? 0 : -ENOMEM;
 }
 
 /* An object that is being written. */
@@ -97,16 +87,14 @@ static void put_text(struct object *object, enum ncs_field field, const char *ra
 static void put_rank(struct object *object, const struct ncs_export_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->identity;
-	char id[17];
 
 	put_text(object, NCS_FIELD_HOST, rank->host);
 	put_number(object, NCS_FIELD_PID, rank->pid);
 	put_text(object, NCS_FIELD_COMMUNICATOR,
 		 identity->known & NCS_KNOWN_COMM_NAME ? identity->comm_name :
 							 NULL);
-	snprintf(id, sizeof(id), "%016" PRIx64, identity->comm_id);
 	put_text(object, NCS_FIELD_COMMUNICATOR_ID,
-		 identity->known & NCS_KNOWN_COMM_ID ? id : NULL);
+		 rank->communicator_id[0] ? rank->communicator_id : NULL);
 	if (!put_key(object, NCS_FIELD_RANK))
 		return;
 	if (identity->known & NCS_KNOWN_RANK)
@@ -119,18 +107,18 @@ static void put_rank(struct object *object, const struct ncs_export_rank *rank)
 static const char *rank_text_of(const struct ncs_exporter *exporter,
 				size_t index)
 {
-	struct ndjson_export *own = exporter->own;
+	char **text = (char **)exporter->own + index;
 	struct object object = { .columns = exporter->request->columns,
 				 .has_members = true };
 	size_t size;
 
-	if (own->rank_texts[index])
-		return own->rank_texts[index];
-	object.file = open_memstream(&own->rank_texts[index], &size);
+	if (*text)
+		return *text;
+	object.file = open_memstream(text, &size);
 	if (!object.file)
 		return NULL;
 	put_rank(&object, &exporter->ranks[index]);
-	return fclose(object.file) == 0 ? own->rank_texts[index] : NULL;
+	return fclose(object.file) == 0 ? *text : NULL;
 }
 
 static void put_where(struct object *object, const struct ncs_record *record)
@@ -250,14 +238,11 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 
 static int end(struct ncs_exporter *exporter)
 {
-	struct ndjson_export *own = exporter->own;
+	char **texts = exporter->own;
 
-	for (size_t i = 0; own && own->rank_texts && i < exporter->rank_count;
-	     i++)
-		free(own->rank_texts[i]);
-	if (own)
-		free(own->rank_texts);
-	free(own);
+	for (size_t i = 0; texts && i < exporter->rank_count; i++)
+		free(texts[i]);
+	free(texts);
 	return ncs_exporter_flush(exporter);
 }
 

@@ -3,7 +3,6 @@
  * under a name of its own and renamed when it is whole, so that no reader sees
  * a part of one. Must not know the columns. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,10 +43,8 @@ struct parquet_export {
 	const struct ncs_exporter *exporter;
 	struct parquet_host *hosts; /* by host of the recording */
 	size_t host_count;
-	char **communicator_ids; /* by rank; NULL where not known */
-	struct ncs_parquet_row *launches; /* by rank: the latest … */
-	bool *has_launch;                 /* … if there is one */
-	struct ncs_operation_table operations;
+	/* By rank: the latest; one that knows nothing is none. */
+	struct ncs_parquet_row *launches;
 };
 
 static size_t host_of(const struct parquet_export *own, size_t rank)
@@ -113,8 +110,7 @@ static int write_rows(const struct host_table *table,
 		.table = table->table,
 		.rows = rows,
 		.ranks = own->exporter->ranks,
-		.communicator_ids = own->communicator_ids,
-		.operations = &own->operations,
+		.operations = &own->exporter->operations,
 		.realtime_offset_ns = own->exporter->base.realtime_offset_ns,
 	};
 
@@ -133,10 +129,9 @@ static int add_row(struct parquet_export *own, enum ncs_parquet_table table,
 /* Adds the rank's latest launch to the table. */
 static int end_launch(struct parquet_export *own, size_t rank)
 {
-	if (!own->has_launch[rank])
-		return 0;
-	own->has_launch[rank] = false;
-	return add_row(own, NCS_PARQUET_LAUNCHES, &own->launches[rank]);
+	return own->launches[rank].known == 0 ?
+		       0 :
+		       add_row(own, NCS_PARQUET_LAUNCHES, &own->launches[rank]);
 }
 
 static int take_launch(struct parquet_export *own,
@@ -146,13 +141,13 @@ static int take_launch(struct parquet_export *own,
 	struct ncs_parquet_row launch;
 	int error;
 
-	if (!ncs_parquet_launch_row(&launch, operation, &own->operations) ||
-	    (own->has_launch[rank] &&
+	if (!ncs_parquet_launch_row(&launch, operation,
+				    &own->exporter->operations) ||
+	    (own->launches[rank].known != 0 &&
 	     ncs_parquet_launch_add(&own->launches[rank], &launch)))
 		return 0;
 	error = end_launch(own, rank);
 	own->launches[rank] = launch;
-	own->has_launch[rank] = true;
 	return error;
 }
 
@@ -228,12 +223,6 @@ static int close_table(struct host_table *table, bool is_whole)
 
 /* --- The export ---------------------------------------------------------- */
 
-static bool is_wanted(const struct ncs_exporter *exporter, size_t rank)
-{
-	return exporter->request->pid == 0 ||
-	       exporter->ranks[rank].pid == exporter->request->pid;
-}
-
 static int open_hosts(struct parquet_export *own)
 {
 	int error = 0;
@@ -242,7 +231,7 @@ static int open_hosts(struct parquet_export *own)
 		size_t number = host_of(own, i);
 		struct parquet_host *host = &own->hosts[number];
 
-		if (!is_wanted(own->exporter, i) || host->name[0])
+		if (!ncs_exporter_wants(own->exporter, i) || host->name[0])
 			continue;
 		name_host(own, number);
 		for (unsigned k = 0; k < NCS_PARQUET_TABLE_COUNT && !error; k++)
@@ -255,7 +244,6 @@ static int open_hosts(struct parquet_export *own)
 static int begin(struct ncs_exporter *exporter)
 {
 	const struct ncs_export_request *request = exporter->request;
-	size_t ranks = exporter->rank_count;
 	struct parquet_export *own;
 
 	if (!request->directory)
@@ -267,30 +255,13 @@ static int begin(struct ncs_exporter *exporter)
 	own->exporter = exporter;
 	own->host_count = ncs_recording_host_count(exporter->recording);
 	own->hosts = calloc(own->host_count + 1, sizeof(*own->hosts));
-	own->communicator_ids = calloc(ranks + 1, sizeof(char *));
-	own->launches = calloc(ranks + 1, sizeof(*own->launches));
-	own->has_launch = calloc(ranks + 1, sizeof(bool));
-	if (!own->hosts || !own->communicator_ids || !own->launches ||
-	    !own->has_launch)
+	own->launches =
+		calloc(exporter->rank_count + 1, sizeof(*own->launches));
+	if (!own->hosts || !own->launches)
 		return -ENOMEM;
 	if (mkdir(request->directory, 0777) != 0 && errno != EEXIST)
 		return -errno;
 	return open_hosts(own);
-}
-
-/* Learns the id of a rank's communicator. */
-static int learn_id(struct parquet_export *own, size_t rank)
-{
-	const struct ncs_identity *identity =
-		&own->exporter->ranks[rank].identity;
-	char id[17];
-
-	if (own->communicator_ids[rank] ||
-	    !(identity->known & NCS_KNOWN_COMM_ID))
-		return 0;
-	snprintf(id, sizeof(id), "%016" PRIx64, identity->comm_id);
-	own->communicator_ids[rank] = strdup(id);
-	return own->communicator_ids[rank] ? 0 : -ENOMEM;
 }
 
 static int take_state(struct ncs_exporter *exporter, size_t rank,
@@ -299,7 +270,7 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 	struct parquet_export *own = exporter->own;
 	struct ncs_parquet_row row;
 	bool is_used = false;
-	int error = learn_id(own, rank);
+	int error = 0;
 
 	(void)is_last;
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT && !error; i++) {
@@ -312,20 +283,6 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 		return error;
 	ncs_parquet_state_row(&row, rank, snapshot, NCS_FUNCTION_COUNT);
 	return add_row(own, NCS_PARQUET_STATES, &row);
-}
-
-static int begin_records(struct ncs_exporter *exporter)
-{
-	struct parquet_export *own = exporter->own;
-	int error = 0;
-
-	for (size_t i = 0; i < exporter->rank_count && !error; i++)
-		error = learn_id(own, i);
-	return error ? error :
-		       ncs_operation_table_join(&own->operations,
-						exporter->recording,
-						exporter->request->from_ns,
-						exporter->request->until_ns);
 }
 
 static int take_record(struct ncs_exporter *exporter, size_t rank,
@@ -349,7 +306,7 @@ static int take_record(struct ncs_exporter *exporter, size_t rank,
 				       NCS_PARQUET_OPERATIONS,
 			       &row);
 	case NCS_EVENT_KERNEL_CH:
-		return ncs_operation_table_kernel(&own->operations, rank,
+		return ncs_operation_table_kernel(&exporter->operations, rank,
 						  &exporter->ranks[rank],
 						  record);
 	}
@@ -379,19 +336,6 @@ static int finish(struct parquet_export *own)
 	return error;
 }
 
-static void release(struct parquet_export *own)
-{
-	for (size_t i = 0;
-	     own->communicator_ids && i < own->exporter->rank_count; i++)
-		free(own->communicator_ids[i]);
-	free(own->communicator_ids);
-	free(own->launches);
-	free(own->has_launch);
-	free(own->hosts);
-	ncs_operation_table_release(&own->operations);
-	free(own);
-}
-
 static int end(struct ncs_exporter *exporter)
 {
 	struct parquet_export *own = exporter->own;
@@ -408,15 +352,16 @@ static int end(struct ncs_exporter *exporter)
 			error = error ? error : one;
 		}
 	}
-	release(own);
+	free(own->launches);
+	free(own->hosts);
+	free(own);
 	return error;
 }
 
 const struct ncs_exporter_functions ncs_exporter_parquet = {
-	.has_operations_once = true,
+	.joins_operations = true,
 	.begin = begin,
 	.state = take_state,
-	.begin_records = begin_records,
 	.record = take_record,
 	.end = end,
 };

@@ -70,20 +70,11 @@ static int begin(struct ncs_exporter *exporter)
 	if (!export->ranks)
 		return -ENOMEM;
 	export->rank_count = exporter->rank_count;
+	export->operations = &exporter->operations;
 	for (size_t i = 0; i < export->rank_count; i++)
 		export->ranks[i].facts = &exporter->ranks[i];
 	take_words(export);
 	return 0;
-}
-
-static int begin_records(struct ncs_exporter *exporter)
-{
-	struct ncs_trace_export *export = exporter->own;
-
-	return ncs_operation_table_join(&export->operations,
-					exporter->recording,
-					exporter->request->from_ns,
-					exporter->request->until_ns);
 }
 
 static int end(struct ncs_exporter *exporter)
@@ -100,7 +91,6 @@ static int end(struct ncs_exporter *exporter)
 		error = request->add(request->context, export->writer);
 	for (size_t i = 0; i < export->rank_count; i++)
 		ncs_trace_rank_release(&export->ranks[i]);
-	ncs_operation_table_release(&export->operations);
 	write_error = ncs_trace_close(export->writer);
 	free(export->ranks);
 	free(export);
@@ -224,10 +214,9 @@ static int lose(struct ncs_exporter *exporter, size_t index)
 }
 
 const struct ncs_exporter_functions ncs_exporter_trace = {
-	.has_operations_once = true,
+	.joins_operations = true,
 	.begin = begin,
 	.state = take_state,
-	.begin_records = begin_records,
 	.record = take_record,
 	.lose = lose,
 	.end = end,

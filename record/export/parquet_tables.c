@@ -419,7 +419,8 @@ bool ncs_parquet_give_cell(const void *context, size_t index, unsigned column,
 		return identity->known & NCS_KNOWN_COMM_NAME &&
 		       give_text(identity->comm_name, cell);
 	case CELL_COMMUNICATOR_ID:
-		return give_text(cells->communicator_ids[row->rank], cell);
+		return rank->communicator_id[0] &&
+		       give_text(rank->communicator_id, cell);
 	case CELL_NRANKS:
 		cell->number = (uint64_t)(int64_t)identity->nranks;
 		return identity->known & NCS_KNOWN_NRANKS;

@@ -74,8 +74,6 @@ struct ncs_parquet_cells {
 	enum ncs_parquet_table table;
 	const struct ncs_sorted_rows *rows; /* of struct ncs_parquet_row */
 	const struct ncs_export_rank *ranks;
-	/* Ids of the ranks' communicators; NULL where not known. */
-	char *const *communicator_ids;
 	const struct ncs_operation_table *operations;
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME minus the common time */
 };

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ncclstat/abi_clock.h"
-#include "record/export/export_trace_internal.h"
 #include "record/export/exporter.h"
 #include "test/unit/support/decoded_trace.h"
 #include "test/unit/support/unit.h"
@@ -61,6 +60,7 @@ static int teardown(void **state)
 	struct exported_trace *exported = *state;
 
 	decoded_trace_release(&exported->decoded);
+	ncs_operation_table_release(&exported->exporter.operations);
 	free(exported->text);
 	free(exported);
 	return 0;
@@ -678,15 +678,15 @@ TEST(kernel_ends_an_operation_without_proxy_operations)
 TEST(kernel_before_the_last_arrival_does_not_end_an_operation)
 {
 	struct exported_trace *exported = *state;
-	struct ncs_trace_export *export = exported->exporter.own;
+	struct ncs_operation_table *operations =
+		&exported->exporter.operations;
 	const struct ncs_record kernel = { .operation = 5 };
 
-	assert_int_equal(ncs_operation_table_kernel(&export->operations, 0,
-						    &exported->ranks[0],
-						    &kernel),
+	assert_int_equal(ncs_operation_table_kernel(
+				 operations, 0, &exported->ranks[0], &kernel),
 			 0);
-	export->operations.facts[0].is_joined = true;
-	export->operations.facts[0].kernel_end_is_wrong = true;
+	operations->facts[0].is_joined = true;
+	operations->facts[0].kernel_end_is_wrong = true;
 	assert_ran(put_kernel_of(exported, 9000, 8000, true), 700, "kernel",
 		   9000, "proxy");
 }
