@@ -10,30 +10,23 @@
 /* Order of the rank's counters. */
 enum { IN_FLIGHT, BYTES, SHARES = BYTES + 2 };
 
-static void add_channels(struct ncs_counter_sums *sums,
-			 const struct ncs_snapshot *snapshot)
+static struct ncs_counter_sums sums_of(const struct ncs_snapshot *snapshot)
 {
+	struct ncs_counter_sums sums = { .taken_ns = snapshot->taken_ns };
 	bool unknown[2] = { false, false };
 
 	for (size_t i = 0; i < snapshot->channel_count; i++) {
 		const struct ncs_channel_view *channel = &snapshot->channels[i];
 
-		sums->bytes[channel->send] += channel->bytes;
+		sums.bytes[channel->send] += channel->bytes;
 		if (!ncs_channel_bytes_known(channel))
 			unknown[channel->send] = true;
 		for (unsigned k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
-			sums->state_ns[k] += channel->time_ns[k];
+			sums.state_ns[k] += channel->time_ns[k];
 	}
 	for (unsigned i = 0; i < 2; i++)
-		sums->bytes_known[i] = snapshot->channel_count > 0 &&
-				       !unknown[i];
-}
-
-static struct ncs_counter_sums sums_of(const struct ncs_snapshot *snapshot)
-{
-	struct ncs_counter_sums sums = { .taken_ns = snapshot->taken_ns };
-
-	add_channels(&sums, snapshot);
+		sums.bytes_known[i] = snapshot->channel_count > 0 &&
+				      !unknown[i];
 	return sums;
 }
 

@@ -116,14 +116,14 @@ struct ncs_trace_stream {
 };
 
 struct ncs_trace_rank {
+	struct ncs_trace_export *export;
 	const struct ncs_export_rank *facts; /* borrowed */
 	uint32_t track;
 	struct ncs_export_counters counters;
 	struct ncs_slice_tracks *calls; /* by lane */
 	size_t call_count;
 	size_t call_capacity;
-	struct ncs_trace_launches launches; /* on no known stream */
-	struct ncs_slice_tracks functions[NCS_FUNCTION_COUNT];
+	struct ncs_trace_stream no_stream; /* operations on no known one */
 	struct ncs_trace_stream *streams;
 	size_t stream_count;
 	size_t stream_capacity;
@@ -171,23 +171,20 @@ static inline bool ncs_trace_has_comm_id(const struct ncs_trace_rank *rank)
 struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 					     size_t index);
 
-/* Returns the tracks of operations on a stream, given as in records. Returns
- * NULL if the stream is 0, if there are too many streams, or if there is no
- * memory; the caller then uses the rank's own tracks. */
-struct ncs_trace_stream *
-ncs_trace_export_stream(struct ncs_trace_export *export,
-			struct ncs_trace_rank *rank, uint64_t stream);
+/* Returns the tracks of operations on a stream, given as in records;
+ * rank->no_stream if the stream is 0, if there are too many streams, or if there
+ * is no memory. */
+struct ncs_trace_stream *ncs_trace_export_stream(struct ncs_trace_rank *rank,
+						 uint64_t stream);
 
 /* Return the tracks of a lane's API calls, of a channel, and of the connection
  * of a record; NULL if there is no memory. */
 struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
 						unsigned lane);
-struct ncs_trace_channel *
-ncs_trace_export_channel(struct ncs_trace_export *export,
-			 struct ncs_trace_rank *rank, uint8_t number);
+struct ncs_trace_channel *ncs_trace_export_channel(struct ncs_trace_rank *rank,
+						   uint8_t number);
 struct ncs_trace_connection *
-ncs_trace_export_connection(struct ncs_trace_export *export,
-			    struct ncs_trace_rank *rank,
+ncs_trace_export_connection(struct ncs_trace_rank *rank,
 			    const struct ncs_record *record);
 
 /* Frees the memory that a rank holds. */
@@ -205,8 +202,7 @@ struct ncs_trace_arguments {
  * shows the stream. `known` is the operation that a child belongs to; NULL if
  * it is not known. */
 struct ncs_trace_event
-ncs_trace_export_event(struct ncs_trace_export *export,
-		       const struct ncs_trace_rank *rank,
+ncs_trace_export_event(const struct ncs_trace_rank *rank,
 		       const struct ncs_record *record, uint64_t stream,
 		       const struct ncs_known_operation *known,
 		       struct ncs_trace_arguments *arguments);
@@ -228,8 +224,7 @@ void ncs_trace_export_inner(struct ncs_trace_export *export, uint32_t track,
 
 /* Writes the slice of a record that has neither inner slices nor an arrow.
  * `stream` and `known` are as for ncs_trace_export_event(). */
-void ncs_trace_export_plain(struct ncs_trace_export *export,
-			    const struct ncs_trace_rank *rank,
+void ncs_trace_export_plain(const struct ncs_trace_rank *rank,
 			    struct ncs_slice_tracks *tracks,
 			    const struct ncs_record *record, uint64_t stream,
 			    const struct ncs_known_operation *known);
@@ -237,8 +232,7 @@ void ncs_trace_export_plain(struct ncs_trace_export *export,
 /* --- export_trace_steps.c: steps and messages ---------------------------- */
 
 /* Writes a step, the waits inside it, and its end of the message's arrow. */
-void ncs_trace_export_step(struct ncs_trace_export *export,
-			   struct ncs_trace_rank *rank,
+void ncs_trace_export_step(struct ncs_trace_rank *rank,
 			   struct ncs_trace_connection *connection,
 			   const struct ncs_child *child);
 
@@ -246,19 +240,16 @@ void ncs_trace_export_step(struct ncs_trace_export *export,
 
 /* Writes an operation, and the children that waited for it. Returns 0 or
  * -ENOMEM. */
-int ncs_trace_export_operation(struct ncs_trace_export *export,
-			       struct ncs_trace_rank *rank, uint64_t stream,
+int ncs_trace_export_operation(struct ncs_trace_rank *rank, uint64_t stream,
 			       const struct ncs_record *record);
 
 /* Writes a child once its operation's record has come. Returns 0 or -ENOMEM. */
-int ncs_trace_export_child(struct ncs_trace_export *export,
-			   struct ncs_trace_rank *rank,
+int ncs_trace_export_child(struct ncs_trace_rank *rank,
 			   const struct ncs_record *record);
 
 /* Writes all children whose operation's record never came. Returns 0 or
  * -ENOMEM. */
-int ncs_trace_export_rest(struct ncs_trace_export *export,
-			  struct ncs_trace_rank *rank);
+int ncs_trace_export_rest(struct ncs_trace_rank *rank);
 
 /* Notes that records of the rank are missing. Returns 0 or -ENOMEM. */
 int ncs_trace_export_gap(struct ncs_trace_rank *rank);

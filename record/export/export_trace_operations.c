@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-
 /* Returns the number that all ranks' parts of a collective share. */
 static uint64_t correlation_of(uint64_t comm_id, unsigned function,
 			       uint64_t sequence_number)
@@ -54,9 +53,9 @@ static void put_launch(struct ncs_trace_export *export,
 /* Returns what the records of all ranks tell of an operation; NULL if nothing
  * is known. */
 static const struct ncs_exported_operation *
-joined_of(const struct ncs_trace_export *export,
-	  const struct ncs_trace_rank *rank, const struct ncs_record *record)
+joined_of(const struct ncs_trace_rank *rank, const struct ncs_record *record)
 {
+	const struct ncs_trace_export *export = rank->export;
 	const struct ncs_exported_operation *facts = ncs_operation_table_find(
 		export->operations, (size_t)(rank - export->ranks),
 		record->operation);
@@ -92,29 +91,26 @@ find_run(const struct ncs_trace_rank *rank, const struct ncs_record *record,
 		kernel.is_early || (joined && joined->kernel_end_is_wrong));
 }
 
-static void put_operation(struct ncs_trace_export *export,
-			  struct ncs_trace_rank *rank, uint64_t stream,
+static void put_operation(struct ncs_trace_rank *rank, uint64_t stream,
 			  const struct ncs_record *record)
 {
+	struct ncs_trace_export *export = rank->export;
 	unsigned function = record->function < NCS_FUNCTION_COUNT ?
 				    record->function :
 				    NCS_FUNCTION_OTHER;
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
 	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
-	const struct ncs_exported_operation *joined =
-		joined_of(export, rank, record);
+	const struct ncs_exported_operation *joined = joined_of(rank, record);
 	uint64_t last_ns;
 	struct ncs_operation_run ran =
 		find_run(rank, record, &ticks, joined, &last_ns);
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
-	struct ncs_trace_stream *on =
-		ncs_trace_export_stream(export, rank, stream);
-	struct ncs_slice_tracks *functions = on ? on->functions :
-						  rank->functions;
+	struct ncs_trace_stream *on = ncs_trace_export_stream(rank, stream);
 	uint32_t track;
 
-	event = ncs_trace_export_event(export, rank, record, on ? 0 : stream,
+	event = ncs_trace_export_event(rank, record,
+				       on == &rank->no_stream ? stream : 0,
 				       NULL, &arguments);
 	ncs_trace_export_add(&arguments, export->begin_source,
 			     export->sources[ran.begin]);
@@ -131,7 +127,7 @@ static void put_operation(struct ncs_trace_export *export,
 				       record->number);
 	/* The proxy thread may be told of the end after it. */
 	span.end_ns = ran.end_ns > last_ns ? ran.end_ns : last_ns;
-	track = ncs_trace_export_slice(export, &functions[function], &span,
+	track = ncs_trace_export_slice(export, &on->functions[function], &span,
 				       &event);
 	ncs_trace_export_inner(export, track, export->queued, span.start_ns,
 			       ran.begin_ns);
@@ -139,21 +135,12 @@ static void put_operation(struct ncs_trace_export *export,
 			       ran.end_ns);
 	span.start_ns = ran.begin_ns;
 	span.end_ns = ran.end_ns;
-	put_launch(export, on ? &on->launches : &rank->launches, &ticks, &span,
-		   &event);
+	put_launch(export, &on->launches, &ticks, &span, &event);
 }
-
-/* The rank that children are written for. */
-struct child_place {
-	struct ncs_trace_export *export;
-	struct ncs_trace_rank *rank;
-};
 
 static int put_child(void *context, const struct ncs_child *child)
 {
-	const struct child_place *place = context;
-	struct ncs_trace_export *export = place->export;
-	struct ncs_trace_rank *rank = place->rank;
+	struct ncs_trace_rank *rank = context;
 	const struct ncs_record *record = child->record;
 	const struct ncs_known_operation *known = child->operation;
 	struct ncs_trace_connection *connection;
@@ -161,24 +148,23 @@ static int put_child(void *context, const struct ncs_child *child)
 
 	if (record->event == NCS_EVENT_KERNEL_CH ||
 	    record->event == NCS_EVENT_KERNEL_PHASE) {
-		channel =
-			ncs_trace_export_channel(export, rank, record->channel);
+		channel = ncs_trace_export_channel(rank, record->channel);
 		if (!channel)
 			return -ENOMEM;
-		ncs_trace_export_plain(export, rank,
+		ncs_trace_export_plain(rank,
 				       record->event == NCS_EVENT_KERNEL_CH ?
 					       &channel->kernels :
 					       &channel->phases,
 				       record, 0, known);
 		return 0;
 	}
-	connection = ncs_trace_export_connection(export, rank, record);
+	connection = ncs_trace_export_connection(rank, record);
 	if (!connection)
 		return -ENOMEM;
 	if (record->event == NCS_EVENT_PROXY_STEP)
-		ncs_trace_export_step(export, rank, connection, child);
+		ncs_trace_export_step(rank, connection, child);
 	else
-		ncs_trace_export_plain(export, rank,
+		ncs_trace_export_plain(rank,
 				       record->event == NCS_EVENT_PROXY_OP ?
 					       &connection->operations :
 					       &connection->network,
@@ -194,27 +180,23 @@ static struct ncs_rank_operations *operations_of(struct ncs_trace_rank *rank)
 	return rank->operations;
 }
 
-int ncs_trace_export_operation(struct ncs_trace_export *export,
-			       struct ncs_trace_rank *rank, uint64_t stream,
+int ncs_trace_export_operation(struct ncs_trace_rank *rank, uint64_t stream,
 			       const struct ncs_record *record)
 {
-	struct child_place place = { export, rank };
-	const struct ncs_child_visitor visitor = { put_child, &place };
+	const struct ncs_child_visitor visitor = { put_child, rank };
 	const struct ncs_known_operation *known;
 
 	if (!operations_of(rank))
 		return -ENOMEM;
-	put_operation(export, rank, stream, record);
+	put_operation(rank, stream, record);
 	return ncs_rank_operations_take(rank->operations, record, &visitor,
 					&known);
 }
 
-int ncs_trace_export_child(struct ncs_trace_export *export,
-			   struct ncs_trace_rank *rank,
+int ncs_trace_export_child(struct ncs_trace_rank *rank,
 			   const struct ncs_record *record)
 {
-	struct child_place place = { export, rank };
-	const struct ncs_child_visitor visitor = { put_child, &place };
+	const struct ncs_child_visitor visitor = { put_child, rank };
 
 	if (!operations_of(rank))
 		return -ENOMEM;
@@ -222,11 +204,9 @@ int ncs_trace_export_child(struct ncs_trace_export *export,
 					      &visitor);
 }
 
-int ncs_trace_export_rest(struct ncs_trace_export *export,
-			  struct ncs_trace_rank *rank)
+int ncs_trace_export_rest(struct ncs_trace_rank *rank)
 {
-	struct child_place place = { export, rank };
-	const struct ncs_child_visitor visitor = { put_child, &place };
+	const struct ncs_child_visitor visitor = { put_child, rank };
 
 	return rank->operations ?
 		       ncs_rank_operations_flush(rank->operations, &visitor) :

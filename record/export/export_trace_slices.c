@@ -25,12 +25,11 @@ static uint32_t detail_word(struct ncs_trace_export *export, uint64_t bits)
 	return ncs_trace_word(export->writer, text);
 }
 
-static uint32_t path_word(struct ncs_trace_export *export,
-			  const struct ncs_trace_rank *rank, uint64_t range)
+static uint32_t path_word(const struct ncs_trace_rank *rank, uint64_t range)
 {
 	const char *path = ncs_export_rank_path(rank->facts, range);
 
-	return path ? ncs_trace_word(export->writer, path) : 0;
+	return path ? ncs_trace_word(rank->export->writer, path) : 0;
 }
 
 static uint32_t stream_word(struct ncs_trace_export *export, uint64_t handle)
@@ -48,11 +47,11 @@ void ncs_trace_export_add(struct ncs_trace_arguments *arguments, uint32_t name,
 		add_argument(arguments, name, NCS_TRACE_WORD, word);
 }
 
-static void add_field(struct ncs_trace_export *export,
-		      const struct ncs_trace_rank *rank,
+static void add_field(const struct ncs_trace_rank *rank,
 		      struct ncs_trace_arguments *arguments,
 		      const struct ncs_field_value *field)
 {
+	struct ncs_trace_export *export = rank->export;
 	uint32_t name = export->fields[field->field];
 
 	switch (field->kind) {
@@ -72,7 +71,7 @@ static void add_field(struct ncs_trace_export *export,
 		break;
 	case NCS_FIELD_RANGE_PATH:
 		ncs_trace_export_add(arguments, name,
-				     path_word(export, rank, field->value));
+				     path_word(rank, field->value));
 		break;
 	case NCS_FIELD_DETAIL:
 		ncs_trace_export_add(arguments, name,
@@ -96,8 +95,7 @@ static bool is_redundant(const struct ncs_record *record, enum ncs_field field,
 		known->number != NCS_NO_SEQUENCE_NUMBER);
 }
 
-static void add_fields(struct ncs_trace_export *export,
-		       const struct ncs_trace_rank *rank,
+static void add_fields(const struct ncs_trace_rank *rank,
 		       const struct ncs_record *record, uint64_t stream,
 		       const struct ncs_known_operation *known,
 		       struct ncs_trace_arguments *arguments)
@@ -110,27 +108,27 @@ static void add_fields(struct ncs_trace_export *export,
 	for (unsigned i = 0; i < count; i++)
 		if (ncs_field_is_traced(fields[i].field) &&
 		    !is_redundant(record, fields[i].field, known))
-			add_field(export, rank, arguments, &fields[i]);
+			add_field(rank, arguments, &fields[i]);
 	if (known && known->number != NCS_NO_SEQUENCE_NUMBER)
 		add_argument(arguments,
-			     export->fields[NCS_FIELD_SEQUENCE_NUMBER],
+			     rank->export->fields[NCS_FIELD_SEQUENCE_NUMBER],
 			     NCS_TRACE_NUMBER, known->number);
 }
 
 struct ncs_trace_event
-ncs_trace_export_event(struct ncs_trace_export *export,
-		       const struct ncs_trace_rank *rank,
+ncs_trace_export_event(const struct ncs_trace_rank *rank,
 		       const struct ncs_record *record, uint64_t stream,
 		       const struct ncs_known_operation *known,
 		       struct ncs_trace_arguments *arguments)
 {
+	const struct ncs_trace_export *export = rank->export;
 	bool has_function = ncs_event_has_function(record->event) &&
 			    record->function < NCS_FUNCTION_COUNT;
 	uint32_t category = record->event <= NCS_EVENT_MARK ?
 				    export->events[record->event] :
 				    0;
 
-	add_fields(export, rank, record, stream, known, arguments);
+	add_fields(rank, record, stream, known, arguments);
 	return (struct ncs_trace_event){
 		.name = has_function ? export->functions[record->function] :
 				       category,
@@ -166,8 +164,7 @@ void ncs_trace_export_inner(struct ncs_trace_export *export, uint32_t track,
 				&event);
 }
 
-void ncs_trace_export_plain(struct ncs_trace_export *export,
-			    const struct ncs_trace_rank *rank,
+void ncs_trace_export_plain(const struct ncs_trace_rank *rank,
 			    struct ncs_slice_tracks *tracks,
 			    const struct ncs_record *record, uint64_t stream,
 			    const struct ncs_known_operation *known)
@@ -175,12 +172,13 @@ void ncs_trace_export_plain(struct ncs_trace_export *export,
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event = ncs_trace_export_event(
-		export, rank, record, stream, known, &arguments);
+		rank, record, stream, known, &arguments);
 
 	if (span.is_by_gpu) {
-		add_argument(&arguments, export->fields[NCS_FIELD_GPU_ERROR_NS],
+		add_argument(&arguments,
+			     rank->export->fields[NCS_FIELD_GPU_ERROR_NS],
 			     NCS_TRACE_NUMBER, span.gpu_error_ns);
 		event.argument_count = arguments.count;
 	}
-	ncs_trace_export_slice(export, tracks, &span, &event);
+	ncs_trace_export_slice(rank->export, tracks, &span, &event);
 }

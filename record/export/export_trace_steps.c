@@ -26,11 +26,11 @@ static uint64_t flow_of(const struct ncs_trace_rank *rank,
 
 /* Writes the waits inside a step, and the step's end of the arrow: the arrow
  * leaves when the data is sent, and ends when the data has arrived. */
-static void put_waits(struct ncs_trace_export *export,
-		      const struct ncs_trace_rank *rank,
+static void put_waits(const struct ncs_trace_rank *rank,
 		      const struct ncs_record *record, uint32_t track,
 		      uint64_t flow)
 {
+	const struct ncs_trace_export *export = rank->export;
 	const struct ncs_clock *clock = &rank->facts->clock;
 	bool send = record->flags & NCS_RECORD_SEND;
 	unsigned last = NCS_STEP_TIMES - 1, leaves = last, arrives = last;
@@ -62,8 +62,7 @@ static void put_waits(struct ncs_trace_export *export,
 	}
 }
 
-void ncs_trace_export_step(struct ncs_trace_export *export,
-			   struct ncs_trace_rank *rank,
+void ncs_trace_export_step(struct ncs_trace_rank *rank,
 			   struct ncs_trace_connection *connection,
 			   const struct ncs_child *child)
 {
@@ -74,11 +73,11 @@ void ncs_trace_export_step(struct ncs_trace_export *export,
 	struct ncs_trace_event event;
 	uint32_t track;
 
-	event = ncs_trace_export_event(export, rank, record, 0,
-				       child->operation, &arguments);
+	event = ncs_trace_export_event(rank, record, 0, child->operation,
+				       &arguments);
 	if (record->duration == 0)
 		event.flow = flow;
-	track = ncs_trace_export_slice(export, &connection->steps, &span,
+	track = ncs_trace_export_slice(rank->export, &connection->steps, &span,
 				       &event);
-	put_waits(export, rank, record, track, flow);
+	put_waits(rank, record, track, flow);
 }

@@ -71,23 +71,18 @@ static void name_rank(const struct ncs_export_rank *facts, char *name,
 		 identity->gpu);
 }
 
-static void begin_launches(struct ncs_trace_launches *launches, uint32_t parent)
+/* Begins the operations on a stream, or on no known one. */
+static void begin_stream(struct ncs_trace_stream *stream, uint64_t handle,
+			 uint32_t parent)
 {
-	*launches = (struct ncs_trace_launches){
-		.tracks = { .parent = parent,
-			    .place = PLACE_LAUNCHES,
-			    .name = "launches" },
+	*stream = (struct ncs_trace_stream){
+		.handle = handle,
+		.launches.tracks = ncs_slice_tracks_below(
+			parent, PLACE_LAUNCHES, "launches"),
 	};
-}
-
-static void begin_functions(struct ncs_slice_tracks *functions, uint32_t parent)
-{
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		functions[i] = (struct ncs_slice_tracks){
-			.parent = parent,
-			.place = PLACE_FUNCTIONS + i,
-			.name = ncs_function_name(i)
-		};
+		stream->functions[i] = ncs_slice_tracks_below(
+			parent, PLACE_FUNCTIONS + i, ncs_function_name(i));
 }
 
 struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
@@ -110,14 +105,11 @@ struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 	rank->counters.place = PLACE_COUNTERS;
 	rank->marks =
 		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
-	begin_launches(&rank->launches, rank->track);
-	begin_functions(rank->functions, rank->track);
-	rank->proxy = (struct ncs_slice_tracks){ .parent = rank->track,
-						 .place = PLACE_PROXY,
-						 .name = "proxy thread" };
-	rank->other = (struct ncs_slice_tracks){ .parent = rank->track,
-						 .place = PLACE_OTHER,
-						 .name = "other events" };
+	begin_stream(&rank->no_stream, 0, rank->track);
+	rank->proxy = ncs_slice_tracks_below(rank->track, PLACE_PROXY,
+					     "proxy thread");
+	rank->other = ncs_slice_tracks_below(rank->track, PLACE_OTHER,
+					     "other events");
 	return rank;
 }
 
@@ -133,8 +125,7 @@ static struct ncs_trace_stream *find_stream(const struct ncs_trace_rank *rank,
 }
 
 /* Returns NULL if there are too many streams, or no memory. */
-static struct ncs_trace_stream *add_stream(struct ncs_trace_export *export,
-					   struct ncs_trace_rank *rank,
+static struct ncs_trace_stream *add_stream(struct ncs_trace_rank *rank,
 					   uint64_t handle)
 {
 	size_t count = rank->stream_count;
@@ -147,27 +138,25 @@ static struct ncs_trace_stream *add_stream(struct ncs_trace_export *export,
 			      sizeof(*rank->streams)) != 0)
 		return NULL;
 	stream = &rank->streams[rank->stream_count++];
-	stream->handle = handle;
 	ncs_cuda_stream_text(handle, handle_text);
 	snprintf(name, sizeof(name), "stream %s", handle_text);
-	track = ncs_trace_track(export->writer, rank->track, name,
+	track = ncs_trace_track(rank->export->writer, rank->track, name,
 				PLACE_STREAMS + (uint32_t)count);
-	begin_launches(&stream->launches, track);
-	begin_functions(stream->functions, track);
+	begin_stream(stream, handle, track);
 	return stream;
 }
 
 struct ncs_trace_stream *
-ncs_trace_export_stream(struct ncs_trace_export *export,
-			struct ncs_trace_rank *rank, uint64_t stream)
+ncs_trace_export_stream(struct ncs_trace_rank *rank, uint64_t stream)
 {
 	uint64_t handle = NCS_RECORD_STREAM_HANDLE(stream);
-	struct ncs_trace_stream *found;
+	struct ncs_trace_stream *found = NULL;
 
-	if (stream == 0)
-		return NULL;
-	found = find_stream(rank, handle);
-	return found ? found : add_stream(export, rank, handle);
+	if (stream != 0)
+		found = find_stream(rank, handle);
+	if (stream != 0 && !found)
+		found = add_stream(rank, handle);
+	return found ? found : &rank->no_stream;
 }
 
 struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
@@ -177,19 +166,16 @@ struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
 			      (size_t)lane + 1, sizeof(*rank->calls)) != 0)
 		return NULL;
 	for (; rank->call_count <= lane; rank->call_count++)
-		rank->calls[rank->call_count] = (struct ncs_slice_tracks){
-			.parent = rank->track,
-			.place = PLACE_CALLS + (uint32_t)rank->call_count,
-			.name = "API",
-		};
+		rank->calls[rank->call_count] = ncs_slice_tracks_below(
+			rank->track, PLACE_CALLS + (uint32_t)rank->call_count,
+			"API");
 	return &rank->calls[lane];
 }
 
 /* --- Channels and connections -------------------------------------------- */
 
 struct ncs_trace_channel *
-ncs_trace_export_channel(struct ncs_trace_export *export,
-			 struct ncs_trace_rank *rank, uint8_t number)
+ncs_trace_export_channel(struct ncs_trace_rank *rank, uint8_t number)
 {
 	struct ncs_trace_channel *channel = rank->channels[number];
 	char name[32];
@@ -200,21 +186,21 @@ ncs_trace_export_channel(struct ncs_trace_export *export,
 	if (!channel)
 		return NULL;
 	snprintf(name, sizeof(name), "channel %u", number);
-	channel->track = ncs_trace_track(export->writer, rank->track, name,
-					 PLACE_CHANNELS + number);
-	channel->kernels = (struct ncs_slice_tracks){ .parent = channel->track,
-						      .place = PLACE_KERNEL,
-						      .name = "kernel" };
-	channel->phases = (struct ncs_slice_tracks){ .parent = channel->track,
-						     .place = PLACE_PHASE,
-						     .name = "kernel phases" };
+	channel->track = ncs_trace_track(rank->export->writer, rank->track,
+					 name, PLACE_CHANNELS + number);
+	channel->kernels = ncs_slice_tracks_below(channel->track, PLACE_KERNEL,
+						  "kernel");
+	channel->phases = ncs_slice_tracks_below(channel->track, PLACE_PHASE,
+						 "kernel phases");
 	rank->channels[number] = channel;
 	return channel;
 }
 
-static bool has_rank(const struct ncs_trace_export *export,
-		     const struct ncs_trace_rank *rank, int32_t number)
+/* Whether a rank of the same communicator has this number. */
+static bool has_peer(const struct ncs_trace_rank *rank, int32_t number)
 {
+	const struct ncs_trace_export *export = rank->export;
+
 	for (size_t i = 0; i < export->rank_count; i++) {
 		const struct ncs_trace_rank *other = &export->ranks[i];
 
@@ -241,18 +227,12 @@ static void begin_connection(struct ncs_trace_connection *connection,
 		 connection->name);
 	snprintf(connection->network_name, sizeof(connection->network_name),
 		 "%s network plugin", connection->name);
-	connection->steps = (struct ncs_slice_tracks){
-		.parent = parent, .place = place, .name = connection->name
-	};
-	connection->operations = (struct ncs_slice_tracks){
-		.parent = parent,
-		.place = place + 1,
-		.name = connection->operations_name
-	};
-	connection->network =
-		(struct ncs_slice_tracks){ .parent = parent,
-					   .place = place + 1,
-					   .name = connection->network_name };
+	connection->steps =
+		ncs_slice_tracks_below(parent, place, connection->name);
+	connection->operations = ncs_slice_tracks_below(
+		parent, place + 1, connection->operations_name);
+	connection->network = ncs_slice_tracks_below(parent, place + 1,
+						     connection->network_name);
 }
 
 static struct ncs_trace_connection *
@@ -267,8 +247,7 @@ find_connection(const struct ncs_trace_rank *rank, uint64_t key)
 }
 
 struct ncs_trace_connection *
-ncs_trace_export_connection(struct ncs_trace_export *export,
-			    struct ncs_trace_rank *rank,
+ncs_trace_export_connection(struct ncs_trace_rank *rank,
 			    const struct ncs_record *record)
 {
 	uint64_t key = NCS_CHANNEL_KEY(
@@ -278,7 +257,7 @@ ncs_trace_export_connection(struct ncs_trace_export *export,
 
 	if (connection)
 		return connection;
-	channel = ncs_trace_export_channel(export, rank, record->channel);
+	channel = ncs_trace_export_channel(rank, record->channel);
 	connection = channel ? calloc(1, sizeof(*connection)) : NULL;
 	if (!connection)
 		return NULL;
@@ -290,7 +269,7 @@ ncs_trace_export_connection(struct ncs_trace_export *export,
 	connection->next = rank->first_connection;
 	rank->first_connection = connection;
 	connection->key = key;
-	connection->peer_is_there = has_rank(export, rank, record->peer);
+	connection->peer_is_there = has_peer(rank, record->peer);
 	begin_connection(connection, channel->track);
 	return connection;
 }
@@ -312,10 +291,11 @@ static void release_connections(struct ncs_trace_rank *rank)
 	ncs_hash_table_release(&rank->connections);
 }
 
-static void release_functions(struct ncs_slice_tracks *functions)
+static void release_stream(struct ncs_trace_stream *stream)
 {
+	ncs_slice_tracks_release(&stream->launches.tracks);
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_slice_tracks_release(&functions[i]);
+		ncs_slice_tracks_release(&stream->functions[i]);
 }
 
 void ncs_trace_rank_release(struct ncs_trace_rank *rank)
@@ -323,12 +303,9 @@ void ncs_trace_rank_release(struct ncs_trace_rank *rank)
 	for (size_t i = 0; i < rank->call_count; i++)
 		ncs_slice_tracks_release(&rank->calls[i]);
 	free(rank->calls);
-	ncs_slice_tracks_release(&rank->launches.tracks);
-	release_functions(rank->functions);
-	for (size_t i = 0; i < rank->stream_count; i++) {
-		ncs_slice_tracks_release(&rank->streams[i].launches.tracks);
-		release_functions(rank->streams[i].functions);
-	}
+	release_stream(&rank->no_stream);
+	for (size_t i = 0; i < rank->stream_count; i++)
+		release_stream(&rank->streams[i]);
 	free(rank->streams);
 	ncs_slice_tracks_release(&rank->proxy);
 	ncs_slice_tracks_release(&rank->other);

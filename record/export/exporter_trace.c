@@ -72,7 +72,9 @@ static int begin(struct ncs_exporter *exporter)
 	export->rank_count = exporter->rank_count;
 	export->operations = &exporter->operations;
 	for (size_t i = 0; i < export->rank_count; i++)
-		export->ranks[i].facts = &exporter->ranks[i];
+		export->ranks[i] = (struct ncs_trace_rank){
+			.export = export, .facts = &exporter->ranks[i]
+		};
 	take_words(export);
 	return 0;
 }
@@ -86,7 +88,7 @@ static int end(struct ncs_exporter *exporter)
 	if (!export)
 		return 0;
 	for (size_t i = 0; i < export->rank_count && !error; i++)
-		error = ncs_trace_export_rest(export, &export->ranks[i]);
+		error = ncs_trace_export_rest(&export->ranks[i]);
 	if (export->ranks && !error && request->add)
 		error = request->add(request->context, export->writer);
 	for (size_t i = 0; i < export->rank_count; i++)
@@ -99,27 +101,25 @@ static int end(struct ncs_exporter *exporter)
 
 /* --- Records ------------------------------------------------------------- */
 
-static void put_proxy(struct ncs_trace_export *export,
-		      struct ncs_trace_rank *rank,
+static void put_proxy(struct ncs_trace_rank *rank,
 		      const struct ncs_record *record)
 {
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
+	unsigned state = record->number < NCS_PROXY_STATE_COUNT ?
+				 (unsigned)record->number :
+				 NCS_PROXY_UNKNOWN;
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
 
-	event = ncs_trace_export_event(export, rank, record, 0, NULL,
-				       &arguments);
-	event.name =
-		export->proxy_states[record->number < NCS_PROXY_STATE_COUNT ?
-					     record->number :
-					     NCS_PROXY_UNKNOWN];
-	ncs_trace_export_slice(export, &rank->proxy, &span, &event);
+	event = ncs_trace_export_event(rank, record, 0, NULL, &arguments);
+	event.name = rank->export->proxy_states[state];
+	ncs_trace_export_slice(rank->export, &rank->proxy, &span, &event);
 }
 
-static void put_instant(struct ncs_trace_export *export,
-			struct ncs_trace_rank *rank,
+static void put_instant(const struct ncs_trace_rank *rank,
 			const struct ncs_record *record)
 {
+	struct ncs_trace_writer *writer = rank->export->writer;
 	const char *path =
 		record->event == NCS_EVENT_MARK ?
 			ncs_export_rank_path(rank->facts, record->value) :
@@ -128,26 +128,23 @@ static void put_instant(struct ncs_trace_export *export,
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
 
-	event = ncs_trace_export_event(export, rank, record, 0, NULL,
-				       &arguments);
+	event = ncs_trace_export_event(rank, record, 0, NULL, &arguments);
 	/* The last name in the range's path is the mark's own name. */
 	if (path)
-		event.name = ncs_trace_word(export->writer,
-					    slash ? slash + 1 : path);
-	ncs_trace_instant(export->writer, rank->marks,
+		event.name = ncs_trace_word(writer, slash ? slash + 1 : path);
+	ncs_trace_instant(writer, rank->marks,
 			  ncs_clock_ns(&rank->facts->clock, record->start),
 			  &event);
 }
 
-static int put_call(struct ncs_trace_export *export,
-		    struct ncs_trace_rank *rank, unsigned lane, uint64_t stream,
+static int put_call(struct ncs_trace_rank *rank, unsigned lane, uint64_t stream,
 		    const struct ncs_record *record)
 {
 	struct ncs_slice_tracks *calls = ncs_trace_export_calls(rank, lane);
 
 	if (!calls)
 		return -ENOMEM;
-	ncs_trace_export_plain(export, rank, calls, record, stream, NULL);
+	ncs_trace_export_plain(rank, calls, record, stream, NULL);
 	return 0;
 }
 
@@ -155,25 +152,25 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 		       unsigned lane, uint64_t stream,
 		       const struct ncs_record *record)
 {
-	struct ncs_trace_export *export = exporter->own;
-	struct ncs_trace_rank *rank = ncs_trace_export_rank(export, index);
+	struct ncs_trace_rank *rank =
+		ncs_trace_export_rank(exporter->own, index);
 
 	switch (record->event) {
 	case NCS_EVENT_COLL:
 	case NCS_EVENT_P2P:
-		return ncs_trace_export_operation(export, rank, stream, record);
+		return ncs_trace_export_operation(rank, stream, record);
 	case NCS_EVENT_PROXY_OP:
 	case NCS_EVENT_PROXY_STEP:
 	case NCS_EVENT_NET_PLUGIN:
 	case NCS_EVENT_KERNEL_CH:
 	case NCS_EVENT_KERNEL_PHASE:
-		return ncs_trace_export_child(export, rank, record);
+		return ncs_trace_export_child(rank, record);
 	case NCS_EVENT_PROXY_CTRL:
-		put_proxy(export, rank, record);
+		put_proxy(rank, record);
 		return 0;
 	case NCS_EVENT_SETTINGS:
 	case NCS_EVENT_MARK:
-		put_instant(export, rank, record);
+		put_instant(rank, record);
 		return 0;
 	case NCS_EVENT_GROUP:
 	case NCS_EVENT_GROUP_API:
@@ -183,11 +180,11 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 	case NCS_EVENT_CE_COLL:
 	case NCS_EVENT_CE_SYNC:
 	case NCS_EVENT_CE_BATCH:
-		return put_call(export, rank, lane, stream, record);
+		return put_call(rank, lane, stream, record);
 	default:
 		/* An event type of a later version. */
-		ncs_trace_export_plain(export, rank, &rank->other, record,
-				       stream, NULL);
+		ncs_trace_export_plain(rank, &rank->other, record, stream,
+				       NULL);
 		return 0;
 	}
 }

@@ -23,7 +23,6 @@ struct ncs_slice_track {
 	uint64_t end_ns; /* end of its latest slice */
 };
 
-/* The caller sets parent, place and name; everything else begins as zeros. */
 struct ncs_slice_tracks {
 	uint32_t parent; /* parent of the tracks, as for ncs_trace_track() */
 	uint32_t place;
@@ -32,6 +31,15 @@ struct ncs_slice_tracks {
 	size_t count;
 	size_t capacity;
 };
+
+/* Returns tracks of a name, of which none has been made yet. */
+static inline struct ncs_slice_tracks
+ncs_slice_tracks_below(uint32_t parent, uint32_t place, const char *name)
+{
+	return (struct ncs_slice_tracks){ .parent = parent,
+					  .place = place,
+					  .name = name };
+}
 
 /* Returns the track for a slice: of those that are free at its start, the one
  * whose latest slice ended last; a new one if none is free. */
