@@ -171,8 +171,8 @@ void ncs_trace_export_plain(const struct ncs_trace_rank *rank,
 {
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
 	struct ncs_trace_arguments arguments;
-	struct ncs_trace_event event = ncs_trace_export_event(
-		rank, record, stream, known, &arguments);
+	struct ncs_trace_event event =
+		ncs_trace_export_event(rank, record, stream, known, &arguments);
 
 	if (span.is_by_gpu) {
 		add_argument(&arguments,

@@ -146,8 +146,8 @@ static struct ncs_trace_stream *add_stream(struct ncs_trace_rank *rank,
 	return stream;
 }
 
-struct ncs_trace_stream *
-ncs_trace_export_stream(struct ncs_trace_rank *rank, uint64_t stream)
+struct ncs_trace_stream *ncs_trace_export_stream(struct ncs_trace_rank *rank,
+						 uint64_t stream)
 {
 	uint64_t handle = NCS_RECORD_STREAM_HANDLE(stream);
 	struct ncs_trace_stream *found = NULL;
@@ -174,8 +174,8 @@ struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
 
 /* --- Channels and connections -------------------------------------------- */
 
-struct ncs_trace_channel *
-ncs_trace_export_channel(struct ncs_trace_rank *rank, uint8_t number)
+struct ncs_trace_channel *ncs_trace_export_channel(struct ncs_trace_rank *rank,
+						   uint8_t number)
 {
 	struct ncs_trace_channel *channel = rank->channels[number];
 	char name[32];
@@ -188,8 +188,8 @@ ncs_trace_export_channel(struct ncs_trace_rank *rank, uint8_t number)
 	snprintf(name, sizeof(name), "channel %u", number);
 	channel->track = ncs_trace_track(rank->export->writer, rank->track,
 					 name, PLACE_CHANNELS + number);
-	channel->kernels = ncs_slice_tracks_below(channel->track, PLACE_KERNEL,
-						  "kernel");
+	channel->kernels =
+		ncs_slice_tracks_below(channel->track, PLACE_KERNEL, "kernel");
 	channel->phases = ncs_slice_tracks_below(channel->track, PLACE_PHASE,
 						 "kernel phases");
 	rank->channels[number] = channel;

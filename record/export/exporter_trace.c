@@ -60,10 +60,9 @@ static int begin(struct ncs_exporter *exporter)
 	exporter->own = export;
 	if (!export)
 		return -ENOMEM;
-	export->writer = ncs_trace_open(is_chrome ? NCS_TRACE_CHROME :
-						    NCS_TRACE_PERFETTO,
-					exporter->request->file,
-					&exporter->base);
+	export->writer = ncs_trace_open(
+		is_chrome ? NCS_TRACE_CHROME : NCS_TRACE_PERFETTO,
+		exporter->request->file, &exporter->base);
 	if (export->writer)
 		export->ranks = calloc(exporter->rank_count + 1,
 				       sizeof(*export->ranks));
@@ -72,9 +71,9 @@ static int begin(struct ncs_exporter *exporter)
 	export->rank_count = exporter->rank_count;
 	export->operations = &exporter->operations;
 	for (size_t i = 0; i < export->rank_count; i++)
-		export->ranks[i] = (struct ncs_trace_rank){
-			.export = export, .facts = &exporter->ranks[i]
-		};
+		export->ranks[i] =
+			(struct ncs_trace_rank){ .export = export,
+						 .facts = &exporter->ranks[i] };
 	take_words(export);
 	return 0;
 }

@@ -678,8 +678,7 @@ TEST(kernel_ends_an_operation_without_proxy_operations)
 TEST(kernel_before_the_last_arrival_does_not_end_an_operation)
 {
 	struct exported_trace *exported = *state;
-	struct ncs_operation_table *operations =
-		&exported->exporter.operations;
+	struct ncs_operation_table *operations = &exported->exporter.operations;
 	const struct ncs_record kernel = { .operation = 5 };
 
 	assert_int_equal(ncs_operation_table_kernel(
