@@ -38,6 +38,7 @@
 #include "ncclstat/abi.h"
 #include "ncclstat/attach_result.h"
 #include "ncclstat/control_object.h"
+#include "ncclstat/path_list.h"
 #include "ncclstat/snapshot.h"
 
 #ifdef __cplusplus
@@ -45,12 +46,6 @@ extern "C" {
 #endif
 
 /* --- Finding segments -------------------------------------------------- */
-
-/* Paths of files. */
-struct ncs_paths {
-	char **path;
-	size_t count;
-};
 
 /* Returns the directory of the segments: `directory` if not NULL, else the
  * value of NCCLSTAT_DIR, else /dev/shm. The string is the caller's or the

@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "ncclstat/path_list.h"
+
 #define NCS_ARCHIVE_BYTES (UINT64_C(1) << 30)
 
 /* Processes begin before their segments, and clocks tell when to a second: a job may have
@@ -140,12 +142,10 @@ int ncs_archive_add_line(const struct ncs_archive *archive, const char *line);
 
 /* The files that are kept of a job. */
 struct ncs_archive_files {
-	char **paths; /* in the order in which they were written */
-	size_t count, capacity;
-	char **folders; /* of the job, one on each machine */
-	size_t folder_count, folder_capacity;
-	char **others; /* folders of other jobs that the pattern names */
-	size_t other_count, other_capacity;
+	struct ncs_paths files;   /* in the order in which they were written */
+	struct ncs_paths folders; /* of the job, one on each machine */
+	struct ncs_paths
+		others; /* folders of other jobs that the pattern names */
 	/* The job's name as its folders have it, behind a pod's namespace and '/', or
 	 * the pattern if that is not one. */
 	char job[2 * NCS_ARCHIVE_NAME_MAX];

@@ -12,26 +12,13 @@
 
 #include "record/archive/entries.h"
 #include "ncclstat/abi_header.h"
-#include "shm/array.h"
+#include "ncclstat/reader.h"
 #include "shm/labels.h"
 #include "shm/read/job.h"
-
-static int add_path(char ***paths, size_t *count, size_t *capacity,
-		    const char *path)
-{
-	char *copy = strdup(path);
-
-	if (!copy || ncs_array_reserve(paths, capacity, *count + 1,
-				       sizeof(**paths)) != 0) {
-		free(copy);
-		return -ENOMEM;
-	}
-	(*paths)[(*count)++] = copy;
-	return 0;
-}
+#include "shm/read/paths.h"
 
 /* Adds the recordings of a folder: files whose names are those of the ring. */
-static int add_files(struct ncs_archive_files *files, const char *path)
+static int add_files(struct ncs_paths *files, const char *path)
 {
 	struct ncs_entries found;
 	int error = ncs_entries_list(&found, path, S_IFREG);
@@ -39,8 +26,7 @@ static int add_files(struct ncs_archive_files *files, const char *path)
 	for (size_t i = 0; !error && i < found.count; i++)
 		if (ncs_entry_is_recording(&found.at[i]) &&
 		    found.at[i].size > 0)
-			error = add_path(&files->paths, &files->count,
-					 &files->capacity, found.at[i].path);
+			error = ncs_paths_add(files, "%s", found.at[i].path);
 	ncs_entries_release(&found);
 	return error;
 }
@@ -250,7 +236,7 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 		 chosen->name.job);
 	if (namespace[0] && behind)
 		pattern = behind + 1;
-	if (files->folder_count == 0)
+	if (files->folders.count == 0)
 		strcpy(files->job, job);
 	else if (strcmp(files->job, job) != 0)
 		/* Without the marks of a folder's name, and what follows. */
@@ -272,23 +258,22 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 static int add_job(struct ncs_archive_files *files, const char *path,
 		   const char *folder)
 {
-	size_t before = files->count;
+	size_t before = files->files.count;
 	char below[NCS_ENTRY_PATH_BYTES];
-	int error = add_path(&files->folders, &files->folder_count,
-			     &files->folder_capacity, folder);
+	int error = ncs_paths_add(&files->folders, "%s", folder);
 
 	if (!error)
-		error = add_files(files, folder);
-	if (error || files->count > before)
+		error = add_files(&files->files, folder);
+	if (error || files->files.count > before)
 		return error;
 	snprintf(below, sizeof(below), "%s/ring", path);
-	return add_files(files, below);
+	return add_files(&files->files, below);
 }
 
 static bool find_here(void *context, const char *path)
 {
 	struct file_search *search = context;
-	size_t before = search->files->count;
+	size_t before = search->files->files.count;
 	struct chosen_job chosen;
 	struct ncs_entries folders;
 	int error = 0;
@@ -302,14 +287,12 @@ static bool find_here(void *context, const char *path)
 	for (size_t i = 0; !error && i < folders.count; i++)
 		if (&folders.at[i] != chosen.folder &&
 		    ncs_archive_matches(folders.at[i].name, search->pattern))
-			error = add_path(&search->files->others,
-					 &search->files->other_count,
-					 &search->files->other_capacity,
-					 folders.at[i].path);
+			error = ncs_paths_add(&search->files->others, "%s",
+					      folders.at[i].path);
 	ncs_entries_release(&folders);
 	if (search->error == 0)
 		search->error = error;
-	return search->files->count > before;
+	return search->files->files.count > before;
 }
 
 int ncs_archive_each(const char *path,
@@ -350,14 +333,7 @@ int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 
 void ncs_archive_release(struct ncs_archive_files *files)
 {
-	for (size_t i = 0; i < files->count; i++)
-		free(files->paths[i]);
-	for (size_t i = 0; i < files->folder_count; i++)
-		free(files->folders[i]);
-	for (size_t i = 0; i < files->other_count; i++)
-		free(files->others[i]);
-	free(files->paths);
-	free(files->folders);
-	free(files->others);
-	*files = (struct ncs_archive_files){ 0 };
+	ncs_paths_release(&files->files);
+	ncs_paths_release(&files->folders);
+	ncs_paths_release(&files->others);
 }

@@ -371,9 +371,8 @@ static int finish(struct ncs_recording **out, struct ncs_recording *recording,
 	return error;
 }
 
-static int open_files(struct ncs_recording **out,
-		      const struct ncs_recording_names *names, char *why,
-		      size_t why_size)
+static int open_files(struct ncs_recording **out, const struct ncs_paths *names,
+		      char *why, size_t why_size)
 {
 	struct ncs_recording *recording =
 		create(names->count > 0 ? names->count : 1);
@@ -383,7 +382,7 @@ static int open_files(struct ncs_recording **out,
 	if (!recording)
 		return fail(-ENOMEM, why, why_size);
 	for (size_t i = 0; i < names->count && !error; i++) {
-		error = ncs_recorded_file_open(&file, names->paths[i], why,
+		error = ncs_recorded_file_open(&file, names->path[i], why,
 					       why_size);
 		if (!error)
 			error = take_file(recording, &file, why, why_size);
@@ -394,7 +393,7 @@ static int open_files(struct ncs_recording **out,
 int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
 		       size_t count, char *why, size_t why_size)
 {
-	struct ncs_recording_names names = { .count = 0 };
+	struct ncs_paths names = { .count = 0 };
 	int error = 0;
 
 	*out = NULL;
@@ -403,7 +402,7 @@ int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
 						why_size);
 	if (!error)
 		error = open_files(out, &names, why, why_size);
-	ncs_recording_names_release(&names);
+	ncs_paths_release(&names);
 	return error;
 }
 

@@ -6,14 +6,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "record/format/file_format.h"
-#include "shm/array.h"
+#include "shm/read/paths.h"
 
 static int is_shown(const struct dirent *entry)
 {
@@ -38,21 +40,9 @@ static bool is_recording(const char *path)
 	return is_read && magic == NCS_CHUNK_MAGIC;
 }
 
-/* Takes a path from malloc(). Returns 0 or -ENOMEM. */
-static int take(struct ncs_recording_names *names, char *path)
+static int add_folder(struct ncs_paths *names, const char *folder)
 {
-	if (!path ||
-	    ncs_array_reserve(&names->paths, &names->capacity, names->count + 1,
-			      sizeof(*names->paths)) != 0) {
-		free(path);
-		return -ENOMEM;
-	}
-	names->paths[names->count++] = path;
-	return 0;
-}
-
-static int add_folder(struct ncs_recording_names *names, const char *folder)
-{
+	char path[PATH_MAX];
 	struct dirent **entries;
 	int error = 0, count = scandir(folder, &entries, is_shown, versionsort);
 	size_t before = names->count;
@@ -60,28 +50,23 @@ static int add_folder(struct ncs_recording_names *names, const char *folder)
 	if (count < 0)
 		return -errno;
 	for (int i = 0; i < count; i++) {
-		char *path = NULL;
-
-		if (!error && asprintf(&path, "%s/%s", folder,
-				       entries[i]->d_name) < 0)
-			error = -ENOMEM;
-		else if (!error && is_recording(path))
-			error = take(names, path);
-		else
-			free(path);
+		snprintf(path, sizeof(path), "%s/%s", folder,
+			 entries[i]->d_name);
+		if (!error && is_recording(path))
+			error = ncs_paths_add(names, "%s", path);
 		free(entries[i]);
 	}
 	free(entries);
 	return !error && names->count == before ? -ENOENT : error;
 }
 
-int ncs_recording_names_add(struct ncs_recording_names *names,
-			    const char *path, char *why, size_t why_size)
+int ncs_recording_names_add(struct ncs_paths *names, const char *path,
+			    char *why, size_t why_size)
 {
 	struct stat status;
 	int error = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ?
 			    add_folder(names, path) :
-			    take(names, strdup(path));
+			    ncs_paths_add(names, "%s", path);
 
 	if (error)
 		snprintf(why, why_size, "%s: %s", path,
@@ -90,18 +75,10 @@ int ncs_recording_names_add(struct ncs_recording_names *names,
 	return error;
 }
 
-void ncs_recording_names_release(struct ncs_recording_names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->paths[i]);
-	free(names->paths);
-	memset(names, 0, sizeof(*names));
-}
-
 bool ncs_recording_names_have(const char *path, char *const *paths,
 			      size_t count)
 {
-	struct ncs_recording_names names = { .count = 0 };
+	struct ncs_paths names = { .count = 0 };
 	struct stat output, input;
 	bool is_one = false;
 
@@ -110,9 +87,9 @@ bool ncs_recording_names_have(const char *path, char *const *paths,
 	for (size_t i = 0; i < count; i++)
 		ncs_recording_names_add(&names, paths[i], NULL, 0);
 	for (size_t i = 0; i < names.count && !is_one; i++)
-		is_one = stat(names.paths[i], &input) == 0 &&
+		is_one = stat(names.path[i], &input) == 0 &&
 			 input.st_dev == output.st_dev &&
 			 input.st_ino == output.st_ino;
-	ncs_recording_names_release(&names);
+	ncs_paths_release(&names);
 	return is_one;
 }

@@ -6,21 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One of zeros is empty. */
-struct ncs_recording_names {
-	char **paths;
-	size_t count;
-	size_t capacity;
-};
+struct ncs_paths; /* ncclstat/path_list.h */
 
 /* Adds the path of a file, or those of the recordings in a folder, in the order
  * of their names: its files whose first bytes are those of a recording, and
  * those that this user may not read. Hidden ones and folders in it are left out. A
  * path that does not exist is added, too. Returns 0, or -errno and sets `why` to a
  * clause for the user that names the path. */
-int ncs_recording_names_add(struct ncs_recording_names *names,
-			    const char *path, char *why, size_t why_size);
-void ncs_recording_names_release(struct ncs_recording_names *names);
+int ncs_recording_names_add(struct ncs_paths *names, const char *path,
+			    char *why, size_t why_size);
 
 /* Whether a path is one of these recordings, or one in these folders, by another
  * name or not: then nothing else may be written there. */

@@ -17,28 +17,17 @@
 static int add_container(const struct ncs_container *container,
 			 struct ncs_paths *paths)
 {
-	char directory[48], **grown;
+	char directory[48];
 	struct ncs_paths found;
 	int error = 0;
 
 	snprintf(directory, sizeof(directory), "/proc/self/fd/%d",
 		 container->directory);
-	if (ncs_discover(directory, &found) != 0 || found.count == 0)
+	if (ncs_discover(directory, &found) != 0)
 		return 0;
-	grown = realloc(paths->path,
-			(paths->count + found.count) * sizeof(*grown));
-	if (grown)
-		paths->path = grown;
-	else
-		error = -ENOMEM;
-	for (size_t i = 0; i < found.count && !error; i++) {
-		if (asprintf(&paths->path[paths->count], PLACE "%s",
-			     container->pid, strrchr(found.path[i], '/') + 1) <
-		    0)
-			error = -ENOMEM;
-		else
-			paths->count++;
-	}
+	for (size_t i = 0; i < found.count && !error; i++)
+		error = ncs_paths_add(paths, PLACE "%s", container->pid,
+				      strrchr(found.path[i], '/') + 1);
 	ncs_paths_release(&found);
 	return error;
 }

@@ -12,7 +12,7 @@
 
 #include "shm/read/containers.h"
 
-struct ncs_paths; /* ncclstat/reader.h */
+struct ncs_paths; /* ncclstat/path_list.h */
 
 struct ncs_discovery {
 	const char *directory; /* NULL for the default */

@@ -6,13 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ncclstat/reader.h"
-#include "shm/array.h"
 #include "shm/object.h"
 #include "shm/process.h"
 
@@ -39,15 +39,26 @@ void ncs_paths_sort(struct ncs_paths *paths)
 		      compare_paths);
 }
 
-static int add_path(struct ncs_paths *paths, size_t *capacity,
-		    const char *directory, const char *name)
+int ncs_paths_add(struct ncs_paths *paths, const char *format, ...)
 {
-	if (ncs_array_reserve(&paths->path, capacity, paths->count + 1,
-			      sizeof(*paths->path)) != 0 ||
-	    asprintf(&paths->path[paths->count], "%s/%s", directory, name) < 0)
-		return -ENOMEM;
-	paths->count++;
-	return 0;
+	size_t count = paths->count;
+	va_list arguments;
+	char **grown;
+	int length;
+
+	/* There is room up to the next power of two. */
+	if ((count & (count - 1)) == 0) {
+		grown = realloc(paths->path,
+				(count ? 2 * count : 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		paths->path = grown;
+	}
+	va_start(arguments, format);
+	length = vasprintf(&paths->path[count], format, arguments);
+	va_end(arguments);
+	paths->count += length >= 0;
+	return length >= 0 ? 0 : -ENOMEM;
 }
 
 /* Lists the files whose names begin with `prefix`, sorted. */
@@ -56,7 +67,6 @@ static int list(const char *directory, const char *prefix,
 {
 	DIR *entries = opendir(directory);
 	struct dirent *found;
-	size_t capacity = 0;
 	int error = 0;
 
 	memset(paths, 0, sizeof(*paths));
@@ -64,8 +74,8 @@ static int list(const char *directory, const char *prefix,
 		return -errno;
 	while (!error && (found = readdir(entries)))
 		if (strncmp(found->d_name, prefix, strlen(prefix)) == 0)
-			error = add_path(paths, &capacity, directory,
-					 found->d_name);
+			error = ncs_paths_add(paths, "%s/%s", directory,
+					      found->d_name);
 	closedir(entries);
 	if (error) {
 		ncs_paths_release(paths);

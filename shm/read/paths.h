@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of control objects in the directory of the segments.
+/* Lists of paths, and those of control objects in the directory of the segments.
  *
  * Listing segments is public: ncs_discover(), ncs_directory() and
  * ncs_paths_release() are in ncclstat/reader.h. Names only: no object is opened,
@@ -10,12 +10,16 @@
 
 #include <stdbool.h>
 
-struct ncs_paths; /* ncclstat/reader.h */
+struct ncs_paths; /* ncclstat/path_list.h */
 
 /* Lists the files of `directory` that are named like control objects, as
  * ncs_discover() does for segments. Returns 0 or -errno; on success release
  * the paths with ncs_paths_release(). */
 int ncs_discover_controls(const char *directory, struct ncs_paths *paths);
+
+/* Adds a path at the end of a list, which begins as zeros. Returns 0 or -ENOMEM. */
+int ncs_paths_add(struct ncs_paths *paths, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Sorts paths as ncs_discover() does. */
 void ncs_paths_sort(struct ncs_paths *paths);

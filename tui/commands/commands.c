@@ -364,10 +364,10 @@ static void say_history(const struct ncs_archive_files *files,
 	if (!ncs_output_init(&output))
 		return;
 	fputc('\n', output.file);
-	for (size_t i = 0; !options->archive_is_copy && i < files->folder_count;
-	     i++) {
+	for (size_t i = 0;
+	     !options->archive_is_copy && i < files->folders.count; i++) {
 		snprintf(path, sizeof(path), "%s/" NCS_ARCHIVE_REPORT,
-			 files->folders[i]);
+			 files->folders.path[i]);
 		ncs_utf8_clean(clean, sizeof(clean), path, options->ascii);
 		if (access(path, R_OK) == 0)
 			fprintf(output.file, "report: %s\n", clean);
@@ -398,8 +398,8 @@ static int run_on_archive(const struct mode_command *command,
 		of_job.choice.job = files.job;
 		of_job.job_begun_ns = ns_before(files.begun);
 		of_job.job_next_ns = ns_before(files.next_begun);
-		of_job.files = files.paths;
-		of_job.file_count = files.count;
+		of_job.files = files.files.path;
+		of_job.file_count = files.files.count;
 		status = run_on_recordings(command, &of_job, live);
 		if (options->mode == NCS_MODE_DIAGNOSE &&
 		    options->format == NCS_DUMP_TEXT)

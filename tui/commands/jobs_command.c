@@ -223,15 +223,15 @@ static int lines_of(const char *folder, const char *name)
 static void add_lines(struct ncs_words *words, const char *archive,
 		      const struct ncs_archive_files *files)
 {
-	for (size_t i = 0; i < files->folder_count; i++) {
-		const char *folder = strrchr(files->folders[i], '/') + 1;
-		size_t root = strlen(files->folders[i]) - strlen(folder) -
+	for (size_t i = 0; i < files->folders.count; i++) {
+		const char *folder = strrchr(files->folders.path[i], '/') + 1;
+		size_t root = strlen(files->folders.path[i]) - strlen(folder) -
 			      strlen("/jobs/");
 		char machine[PATH_BYTES], name[2 * PATH_BYTES];
 		int memory;
 
 		snprintf(machine, sizeof(machine), "%.*s", (int)root,
-			 files->folders[i]);
+			 files->folders.path[i]);
 		ncs_archive_lines(name, sizeof(name), machine);
 		memory = lines_of(folder, name);
 		words->failed |= memory < 0;
@@ -265,16 +265,18 @@ static void write_tar(const char *archive,
 	ncs_words_add(&words, "-C");
 	ncs_words_add(&words, "%s", archive);
 	ncs_words_add(&words, "--");
-	for (size_t i = 0; i < files->folder_count; i++) {
-		add_below(&words, files->folders[i], archive);
-		add_if(&words, files->folders[i], NCS_ARCHIVE_REPORT, archive);
-		add_if(&words, files->folders[i], NCS_ARCHIVE_FINDING, archive);
+	for (size_t i = 0; i < files->folders.count; i++) {
+		add_below(&words, files->folders.path[i], archive);
+		add_if(&words, files->folders.path[i], NCS_ARCHIVE_REPORT,
+		       archive);
+		add_if(&words, files->folders.path[i], NCS_ARCHIVE_FINDING,
+		       archive);
 	}
-	for (size_t i = 0; i < files->count; i++)
-		add_below(&words, files->paths[i], archive);
+	for (size_t i = 0; i < files->files.count; i++)
+		add_below(&words, files->files.path[i], archive);
 	/* Their names tell a reader that there are other jobs. */
-	for (size_t i = 0; i < files->other_count; i++)
-		add_below(&words, files->others[i], archive);
+	for (size_t i = 0; i < files->others.count; i++)
+		add_below(&words, files->others.path[i], archive);
 	/* A reader that goes away ends tar without a word. */
 	signal(SIGPIPE, SIG_DFL);
 	errno = ENOMEM;
@@ -286,7 +288,7 @@ static void write_tar(const char *archive,
 
 static void run_tar(const char *archive, const char *job)
 {
-	struct ncs_archive_files files = { .count = 0 };
+	struct ncs_archive_files files = { .matching = 0 };
 	char path[PATH_MAX];
 	int error = realpath(archive, path) ? 0 : -errno;
 

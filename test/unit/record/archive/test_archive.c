@@ -136,11 +136,11 @@ static size_t found(const struct fixture *fixture, const char *pattern)
 {
 	struct ncs_archive_files files;
 	int error = ncs_archive_find(&files, fixture->folder, pattern);
-	size_t count = files.count;
+	size_t count = files.files.count;
 
 	assert_true(error == 0 || error == -ENOENT);
 	/* Those of the ring, too, come with the folder of the job. */
-	assert_int_equal(files.folder_count, error == 0);
+	assert_int_equal(files.folders.count, error == 0);
 	ncs_archive_release(&files);
 	return count;
 }
@@ -309,7 +309,7 @@ static void a_job_with_a_long_name_is_found(void **state)
 	record(fixture, 4, LONG_AGO);
 	keep(fixture, name, LONG_AGO, LONG_AGO, false);
 	assert_int_equal(ncs_archive_find(&files, fixture->folder, name), 0);
-	assert_int_equal(files.folder_count, 1);
+	assert_int_equal(files.folders.count, 1);
 	/* A pattern, which the whole name matches. */
 	assert_int_equal(fnmatch(files.job, name, 0), 0);
 	ncs_archive_release(&files);
@@ -339,7 +339,7 @@ static void find_in_two(struct fixture *fixture, const char *job,
 	assert_int_equal(rename(shared, fixture->folder), 0);
 	assert_int_equal(ncs_archive_find(files, fixture->folder, pattern), 0);
 	assert_int_equal(files->begun,
-			 files->folder_count == 1 ? LONG_AGO + 100 : LONG_AGO);
+			 files->folders.count == 1 ? LONG_AGO + 100 : LONG_AGO);
 }
 
 /* A machine that has no part in the latest run has an earlier one. */
@@ -348,7 +348,7 @@ static void runs_of_machines_are_not_mixed(void **state)
 	struct ncs_archive_files files;
 
 	find_in_two(*state, "4711", "4711 requeued=1", "4711", &files);
-	assert_int_equal(files.folder_count, 1);
+	assert_int_equal(files.folders.count, 1);
 	ncs_archive_release(&files);
 }
 
@@ -357,7 +357,7 @@ static void jobs_that_a_pattern_names_are_not_mixed(void **state)
 	struct ncs_archive_files files;
 
 	find_in_two(*state, "4711", "4712", "471*", &files);
-	assert_int_equal(files.folder_count, 1);
+	assert_int_equal(files.folders.count, 1);
 	assert_string_equal(files.job, "4712");
 	ncs_archive_release(&files);
 }
@@ -368,7 +368,7 @@ static void pods_that_a_pattern_names_are_of_one_job(void **state)
 
 	find_in_two(*state, " pod=train-0 namespace=team",
 		    " pod=train-1 namespace=team", "team/train-*", &files);
-	assert_int_equal(files.folder_count, 2);
+	assert_int_equal(files.folders.count, 2);
 	assert_string_equal(files.job, "team/train-*");
 	ncs_archive_release(&files);
 }
@@ -379,7 +379,7 @@ static void pods_of_other_namespaces_are_other_jobs(void **state)
 
 	find_in_two(*state, " pod=train-0 namespace=team",
 		    " pod=train-0 namespace=other", "train-*", &files);
-	assert_int_equal(files.folder_count, 1);
+	assert_int_equal(files.folders.count, 1);
 	ncs_archive_release(&files);
 }
 
