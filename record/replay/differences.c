@@ -13,14 +13,16 @@
 
 #define SECOND_NS 1e9
 
-/* A rank's counters of a class at its first and its latest look. */
-struct class_counts {
-	unsigned function, size_class, timing;
-	uint64_t operations[2], timed[2];
-	double time_ns[2], squares[2];
+/* A rank's counters of a class at a look. */
+struct class_sums {
+	uint64_t operations, timed;
+	double time_ns, squares;
 };
 
-enum { FIRST, LATEST };
+struct class_counts {
+	unsigned function, size_class, timing;
+	struct class_sums first, latest; /* at these looks */
+};
 
 struct rank_counts {
 	char *id; /* the source's name of its segment */
@@ -122,38 +124,28 @@ static int add_class(struct rank_counts *counts, const struct ncs_snapshot *now,
 
 	if (!class)
 		return -ENOMEM;
-	class->operations[LATEST] += view->operations;
+	class->latest.operations += view->operations;
 	/* Times of two kinds are not added up. */
 	if (!times || (class->timing != NCS_TIMING_COUNT &&
 		       class->timing != timing))
 		return 0;
 	class->timing = timing;
-	class->timed[LATEST] += times->timed;
-	class->time_ns[LATEST] += (double)times->time_ns;
-	class->squares[LATEST] += squares_of(now, times);
+	class->latest.timed += times->timed;
+	class->latest.time_ns += (double)times->time_ns;
+	class->latest.squares += squares_of(now, times);
 	return 0;
 }
 
 static int add_classes(struct rank_counts *counts,
 		       const struct ncs_snapshot *now, bool is_first)
 {
-	for (size_t i = 0; i < counts->count; i++) {
-		struct class_counts *class = &counts->classes[i];
-
-		class->operations[LATEST] = class->timed[LATEST] = 0;
-		class->time_ns[LATEST] = class->squares[LATEST] = 0;
-	}
+	for (size_t i = 0; i < counts->count; i++)
+		counts->classes[i].latest = (struct class_sums){ 0 };
 	for (size_t i = 0; i < now->class_count; i++)
 		if (add_class(counts, now, &now->classes[i]) != 0)
 			return -ENOMEM;
-	for (size_t i = 0; is_first && i < counts->count; i++) {
-		struct class_counts *class = &counts->classes[i];
-
-		class->operations[FIRST] = class->operations[LATEST];
-		class->timed[FIRST] = class->timed[LATEST];
-		class->time_ns[FIRST] = class->time_ns[LATEST];
-		class->squares[FIRST] = class->squares[LATEST];
-	}
+	for (size_t i = 0; is_first && i < counts->count; i++)
+		counts->classes[i].first = counts->classes[i].latest;
 	return 0;
 }
 
@@ -266,8 +258,10 @@ static int add_up(struct reading_job *reading)
 				&reading->ranks[i].classes[k];
 			struct ncs_job_class *class =
 				job_class(job, &capacity, counts);
-			uint64_t operations = counts->operations[LATEST] -
-					      counts->operations[FIRST];
+			const struct class_sums *first = &counts->first;
+			const struct class_sums *latest = &counts->latest;
+			uint64_t operations =
+				latest->operations - first->operations;
 
 			if (!class)
 				return -ENOMEM;
@@ -275,12 +269,9 @@ static int add_up(struct reading_job *reading)
 			class->operations += operations;
 			if (counts->timing != class->timing)
 				continue;
-			class->timed += counts->timed[LATEST] -
-					counts->timed[FIRST];
-			class->time_ns += counts->time_ns[LATEST] -
-					  counts->time_ns[FIRST];
-			class->squares += counts->squares[LATEST] -
-					  counts->squares[FIRST];
+			class->timed += latest->timed - first->timed;
+			class->time_ns += latest->time_ns - first->time_ns;
+			class->squares += latest->squares - first->squares;
 		}
 	return 0;
 }
