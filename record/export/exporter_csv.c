@@ -20,6 +20,7 @@
 #include "record/export/export_columns.h"
 #include "record/export/exporter.h"
 #include "shm/array.h"
+#include "shm/texts.h"
 
 enum column {
 #define X(ID, name, first, help) COLUMN_##ID,
@@ -35,12 +36,17 @@ struct csv_baseline {
 	uint64_t *buckets;
 };
 
+/* A row that is to be sorted. */
+struct kept_row {
+	size_t place; /* as it came */
+	char cells[]; /* one behind the other */
+};
+
 struct csv_export {
 	struct csv_baseline before;
 	size_t rank; /* rank of the baseline */
 	bool has_before;
-	/* Rows that are to be sorted: the cells of each, one behind the other. */
-	char **rows;
+	struct kept_row **rows;
 	size_t row_count, row_capacity;
 };
 
@@ -48,20 +54,6 @@ struct csv_export {
 struct csv_row {
 	char cells[COLUMN_COUNT][160];
 };
-
-static int begin(struct ncs_exporter *exporter)
-{
-	exporter->own = calloc(1, sizeof(struct csv_export));
-	if (!exporter->own)
-		return -ENOMEM;
-	for (unsigned i = 0, written = 0; i < COLUMN_COUNT; i++)
-		if (ncs_export_has_column(exporter->request->columns, i))
-			fprintf(exporter->request->file, "%s%s",
-				written++ > 0 ? "," : "",
-				ncs_export_column(NCS_EXPORT_CSV, i));
-	fputs("\r\n", exporter->request->file);
-	return 0;
-}
 
 /* --- The baseline -------------------------------------------------------- */
 
@@ -145,8 +137,9 @@ static void write_row(const struct ncs_export_request *request,
 /* Keeps a copy of a row. */
 static int keep_row(struct csv_export *own, const struct csv_row *row)
 {
-	size_t bytes = 0;
-	char *kept;
+	size_t bytes = sizeof(struct kept_row);
+	struct kept_row *kept;
+	char *cell;
 
 	if (ncs_array_reserve(&own->rows, &own->row_capacity,
 			      own->row_count + 1, sizeof(*own->rows)) != 0)
@@ -156,22 +149,12 @@ static int keep_row(struct csv_export *own, const struct csv_row *row)
 	kept = malloc(bytes);
 	if (!kept)
 		return -ENOMEM;
-	own->rows[own->row_count++] = kept;
+	kept->place = own->row_count;
+	cell = kept->cells;
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		kept = stpcpy(kept, row->cells[i]) + 1;
+		cell = stpcpy(cell, row->cells[i]) + 1;
+	own->rows[own->row_count++] = kept;
 	return 0;
-}
-
-struct sorted {
-	const char *row;
-	size_t place; /* as it came */
-};
-
-static const char *cell_of(const char *row, unsigned column)
-{
-	while (column-- > 0)
-		row += strlen(row) + 1;
-	return row;
 }
 
 /* Compares two cells that are known. */
@@ -197,12 +180,13 @@ static int compare_known(const char *a, const char *b,
 static int compare(const void *left, const void *right, void *context)
 {
 	const struct ncs_export_request *request = context;
-	const struct sorted *a = left, *b = right;
+	const struct kept_row *a = *(struct kept_row *const *)left;
+	const struct kept_row *b = *(struct kept_row *const *)right;
 
 	for (size_t i = 0; i < request->order_count; i++) {
 		const struct ncs_export_order *order = &request->order[i];
-		const char *x = cell_of(a->row, order->column);
-		const char *y = cell_of(b->row, order->column);
+		const char *x = ncs_text_at(a->cells, order->column);
+		const char *y = ncs_text_at(b->cells, order->column);
 		int result = !*x - !*y;
 
 		if (result == 0 && *x)
@@ -215,25 +199,20 @@ static int compare(const void *left, const void *right, void *context)
 
 /* Writes the rows that were kept; those that are equal in the order of the request
  * stay in the order in which they came. */
-static int write_kept(const struct csv_export *own,
-		      const struct ncs_export_request *request)
+static void write_kept(const struct csv_export *own,
+		       const struct ncs_export_request *request)
 {
-	struct sorted *sorted = calloc(own->row_count + 1, sizeof(*sorted));
 	struct csv_row row;
 
-	if (!sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i < own->row_count; i++)
-		sorted[i] = (struct sorted){ own->rows[i], i };
-	qsort_r(sorted, own->row_count, sizeof(*sorted), compare,
-		(void *)(uintptr_t)request);
+	if (own->row_count > 0)
+		qsort_r(own->rows, own->row_count, sizeof(*own->rows), compare,
+			(void *)(uintptr_t)request);
 	for (size_t i = 0; i < own->row_count; i++) {
 		for (unsigned k = 0; k < COLUMN_COUNT; k++)
-			strcpy(row.cells[k], cell_of(sorted[i].row, k));
+			strcpy(row.cells[k],
+			       ncs_text_at(own->rows[i]->cells, k));
 		write_row(request, &row);
 	}
-	free(sorted);
-	return 0;
 }
 
 /* --- Rows ---------------------------------------------------------------- */
@@ -432,6 +411,19 @@ static int put_class(const struct ncs_exporter *exporter, size_t rank,
 	return put_row(exporter, &row);
 }
 
+static int begin(struct ncs_exporter *exporter)
+{
+	struct csv_row names;
+
+	exporter->own = calloc(1, sizeof(struct csv_export));
+	if (!exporter->own)
+		return -ENOMEM;
+	for (unsigned i = 0; i < COLUMN_COUNT; i++)
+		set(&names, i, "%s", ncs_export_column(NCS_EXPORT_CSV, i));
+	write_row(exporter->request, &names);
+	return 0;
+}
+
 /* Takes a state: the first one becomes the baseline, the last one gives the
  * rows. Without a baseline, rows count from the communicator's beginning. */
 static int take_state(struct ncs_exporter *exporter, size_t rank,
@@ -456,18 +448,16 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 static int end(struct ncs_exporter *exporter)
 {
 	struct csv_export *own = exporter->own;
-	int error = 0, flushed;
 
 	if (own) {
-		error = write_kept(own, exporter->request);
+		write_kept(own, exporter->request);
 		for (size_t i = 0; i < own->row_count; i++)
 			free(own->rows[i]);
 		free(own->rows);
 		forget(own);
 	}
 	free(own);
-	flushed = ncs_exporter_flush(exporter);
-	return error ? error : flushed;
+	return ncs_exporter_flush(exporter);
 }
 
 const struct ncs_exporter_functions ncs_exporter_csv = {
