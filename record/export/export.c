@@ -79,7 +79,7 @@ static int open_ranks(struct export_run *run)
 				   ncs_recording_host(recording, rank->host)
 					   ->name,
 			rank->header, run->request->aliases);
-		if (ncs_recording_peaks(recording, i, &peaks))
+		if (ncs_recording_peaks(recording, i, UINT64_MAX, &peaks))
 			ncs_gpu_uuid_write(
 				ncs_machine_peaks_of_rank(
 					&peaks, &rank->header->identity)

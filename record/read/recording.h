@@ -170,10 +170,10 @@ int ncs_recording_state(struct ncs_recording *recording, size_t rank,
  * that removed its segment counts as alive in that state. */
 void ncs_recording_keep_ended(struct ncs_recording *recording);
 
-/* Reads what the rank's machine could do, when it was recorded last. Returns false if
- * that is not known. */
+/* Reads what the machine that a rank was recorded on at a time could do: it had the
+ * first peaks that are known before they were. Returns false if none are. */
 bool ncs_recording_peaks(const struct ncs_recording *recording, size_t rank,
-			 struct ncs_machine_peaks *peaks);
+			 uint64_t at_ns, struct ncs_machine_peaks *peaks);
 
 /* Returns the time at which the rank's first state after `after_ns` was taken;
  * 0 if there is none. */

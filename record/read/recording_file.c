@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 #include "shm/array.h"
-#include "shm/array.h"
 #include "shm/read/guard.h"
 
 bool ncs_recorded_file_chunk(const struct ncs_recorded_file *file,

@@ -114,6 +114,16 @@ ncs_recording_chunk(const struct ncs_recording *recording,
 	return &recording->files[at.file].places[at.place];
 }
 
+/* Returns the payload of a chunk, as ncs_recorded_file_payload() does. */
+static inline struct ncs_payload
+ncs_recording_payload(const struct ncs_recording *recording,
+		      struct ncs_chunk_ref at, void *room)
+{
+	return ncs_recorded_file_payload(&recording->files[at.file],
+					 ncs_recording_chunk(recording, at),
+					 room);
+}
+
 /* Returns the rank of a chunk of states or records that a series has. */
 static inline size_t
 ncs_recording_rank_of(const struct ncs_recording *recording,
@@ -139,11 +149,12 @@ static inline bool ncs_recording_is_same(const uint64_t a[2],
 	return a[0] == b[0] && a[1] == b[1];
 }
 
-/* Returns the recording that has a rank's latest state at a time; NULL if there
- * is none. */
-const struct ncs_file_series *
-ncs_recording_series_at(const struct ncs_recording *recording,
-			const struct ncs_rank_entry *rank, uint64_t at_ns);
+/* Returns the place of the latest of a rank's chunks by a time, else
+ * `otherwise`. */
+size_t ncs_recording_latest(const struct ncs_recording *recording,
+			    const struct ncs_rank_entry *rank,
+			    const struct ncs_chunk_refs *chunks, uint64_t at_ns,
+			    size_t otherwise);
 
 /* Reads a rank's chunk: its header, and where its path is. Returns false if the
  * chunk is not valid. */

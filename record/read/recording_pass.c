@@ -26,11 +26,6 @@ struct pass_lane {
 	size_t series; /* the recording that had the one before it */
 };
 
-/* The lanes of a rank. */
-struct pass_lanes {
-	struct pass_lane *at;
-};
-
 struct ncs_recording_pass {
 	struct ncs_recording *recording;
 	uint64_t from_ns;
@@ -39,7 +34,7 @@ struct ncs_recording_pass {
 	size_t count;
 	size_t latest; /* cursor of the latest batch */
 	bool has_given;
-	struct pass_lanes *lanes; /* by rank */
+	struct pass_lane **lanes; /* by rank and lane */
 };
 
 int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
@@ -47,9 +42,7 @@ int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
 			struct ncs_batch *batch)
 {
 	const struct ncs_recorded_rank *facts = &recording->ranks[rank].facts;
-	struct ncs_payload payload = ncs_recorded_file_payload(
-		&recording->files[at.file], ncs_recording_chunk(recording, at),
-		room);
+	struct ncs_payload payload = ncs_recording_payload(recording, at, room);
 	struct ncs_records_head head;
 
 	if (!payload.bytes || payload.size < sizeof(head))
@@ -108,7 +101,7 @@ void ncs_recording_pass_close(struct ncs_recording_pass *pass)
 	for (size_t i = 0; pass->cursors && i < pass->count; i++)
 		free(pass->cursors[i].unpacked);
 	for (size_t i = 0; pass->lanes && i < pass->recording->rank_count; i++)
-		free(pass->lanes[i].at);
+		free(pass->lanes[i]);
 	free(pass->cursors);
 	free(pass->lanes);
 	free(pass);
@@ -136,18 +129,15 @@ static void leave_repeated(struct ncs_batch *batch, uint64_t next)
 static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch,
 		      size_t series)
 {
-	struct pass_lanes *lanes = &pass->lanes[batch->rank];
-	struct pass_lane *lane;
+	struct pass_lane **lanes = &pass->lanes[batch->rank], *lane;
 
-	if (!lanes->at) {
-		uint32_t count =
-			pass->recording->ranks[batch->rank].recorded.lanes.count;
-
-		lanes->at = calloc(count, sizeof(*lanes->at));
-		if (!lanes->at)
-			return -ENOMEM;
-	}
-	lane = &lanes->at[batch->lane];
+	if (!*lanes)
+		*lanes = calloc(
+			pass->recording->ranks[batch->rank].recorded.lanes.count,
+			sizeof(**lanes));
+	if (!*lanes)
+		return -ENOMEM;
+	lane = &(*lanes)[batch->lane];
 	if (batch->first < lane->next)
 		leave_repeated(batch, lane->next);
 	else if (lane->next != 0 && batch->first > lane->next &&

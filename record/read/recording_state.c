@@ -143,9 +143,7 @@ static bool read_part(struct ncs_recording *recording,
 		      struct ncs_state_part *part)
 {
 	struct ncs_chunk_ref at = rank->states.at[chunk];
-	struct ncs_payload payload = ncs_recorded_file_payload(
-		&recording->files[at.file], ncs_recording_chunk(recording, at),
-		NULL);
+	struct ncs_payload payload = ncs_recording_payload(recording, at, NULL);
 
 	return ncs_state_part_read(payload.bytes, payload.size,
 				   rank->recorded.segment_bytes, part);
@@ -369,9 +367,11 @@ static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	return NCS_RECORDED_YES;
 }
 
-const struct ncs_file_series *
-ncs_recording_series_at(const struct ncs_recording *recording,
-			const struct ncs_rank_entry *rank, uint64_t at_ns)
+/* Returns the recording that has a rank's latest state at a time; NULL if there
+ * is none. */
+static const struct ncs_file_series *
+series_at(const struct ncs_recording *recording,
+	  const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
 	size_t until = count_until(recording, rank, at_ns);
 
@@ -381,20 +381,35 @@ ncs_recording_series_at(const struct ncs_recording *recording,
 			   NULL;
 }
 
-bool ncs_recording_peaks(const struct ncs_recording *recording, size_t rank,
-			 struct ncs_machine_peaks *peaks)
+size_t ncs_recording_latest(const struct ncs_recording *recording,
+			    const struct ncs_rank_entry *rank,
+			    const struct ncs_chunk_refs *chunks, uint64_t at_ns,
+			    size_t otherwise)
 {
-	const struct ncs_file_series *series = ncs_recording_series_at(
-		recording, &recording->ranks[rank], UINT64_MAX);
+	for (size_t i = chunks->count; i > 0; i--)
+		if (ncs_recording_common_ns(
+			    recording, rank->facts.host,
+			    ncs_recording_chunk(recording, chunks->at[i - 1])
+				    ->from_ns) <= at_ns)
+			return i - 1;
+	return otherwise;
+}
+
+bool ncs_recording_peaks(const struct ncs_recording *recording, size_t index,
+			 uint64_t at_ns, struct ncs_machine_peaks *peaks)
+{
+	const struct ncs_rank_entry *rank = &recording->ranks[index];
+	const struct ncs_file_series *series =
+		series_at(recording, rank, at_ns);
 	struct ncs_payload payload;
-	struct ncs_chunk_ref at;
+	size_t latest;
 
 	if (!series || series->peaks.count == 0)
 		return false;
-	at = series->peaks.at[series->peaks.count - 1];
-	payload = ncs_recorded_file_payload(
-		&recording->files[at.file], ncs_recording_chunk(recording, at),
-		NULL);
+	latest =
+		ncs_recording_latest(recording, rank, &series->peaks, at_ns, 0);
+	payload = ncs_recording_payload(recording, series->peaks.at[latest],
+					NULL);
 	return payload.bytes &&
 	       ncs_peaks_unpack(payload.bytes, payload.size, peaks);
 }
@@ -421,7 +436,7 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 {
 	struct ncs_rank_entry *rank = &recording->ranks[index];
 	const struct ncs_file_series *series =
-		ncs_recording_series_at(recording, rank, at_ns);
+		series_at(recording, rank, at_ns);
 	size_t until = count_until(recording, rank, at_ns);
 	int result = NCS_RECORDED_NOT_YET;
 

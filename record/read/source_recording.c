@@ -8,7 +8,6 @@
 
 #include "ncclstat/abi_header.h"
 #include "ncclstat/reader.h"
-#include "record/format/peaks_chunk.h"
 #include "record/read/recording_internal.h"
 #include "shm/array.h"
 #include "shm/clock.h"
@@ -355,60 +354,22 @@ static void set_clock_error(const struct source_recording *self, size_t rank,
 	sample->clock_is_by_realtime = host->is_by_realtime;
 }
 
-/* Returns the latest of chunks by now, else `otherwise`; `count`: there is none. */
-static size_t latest_of(const struct source_recording *self, size_t rank,
-			const struct ncs_chunk_refs *chunks, size_t otherwise)
-{
-	for (size_t i = chunks->count; i > 0; i--)
-		if (common_ns(self, rank,
-			      ncs_recording_chunk(self->recording,
-						  chunks->at[i - 1])
-				      ->from_ns) <= self->now_ns)
-			return i - 1;
-	return otherwise;
-}
-
-static struct ncs_payload payload_of(const struct source_recording *self,
-				     struct ncs_chunk_ref at)
-{
-	return ncs_recorded_file_payload(&self->recording->files[at.file],
-					 ncs_recording_chunk(self->recording,
-							     at),
-					 NULL);
-}
-
-/* Adds the peaks of the machine that the rank was recorded on: it had them before
- * they were known. */
-static void take_peaks(struct source_recording *self, size_t rank,
-		       struct ncs_sample *sample)
-{
-	const struct ncs_recording *recording = self->recording;
-	const struct ncs_file_series *series = ncs_recording_series_at(
-		recording, &recording->ranks[rank], self->now_ns);
-	const struct ncs_chunk_refs *peaks;
-	struct ncs_payload payload;
-
-	if (!series || series->peaks.count == 0)
-		return;
-	peaks = &series->peaks;
-	payload = payload_of(self, peaks->at[latest_of(self, rank, peaks, 0)]);
-	if (payload.bytes &&
-	    ncs_peaks_unpack(payload.bytes, payload.size, &self->peaks))
-		sample->peaks = &self->peaks;
-}
-
 /* Adds the latest stack that the rank's process had by now. */
 static void take_stack(struct source_recording *self, size_t rank,
 		       struct ncs_sample *sample)
 {
 	const struct ncs_chunk_refs *stacks =
 		&self->recording->ranks[rank].stacks;
-	size_t place = latest_of(self, rank, stacks, stacks->count);
+	size_t place = ncs_recording_latest(self->recording,
+					    &self->recording->ranks[rank],
+					    stacks, self->now_ns,
+					    stacks->count);
 	struct ncs_payload payload;
 
 	if (place == stacks->count)
 		return;
-	payload = payload_of(self, stacks->at[place]);
+	payload =
+		ncs_recording_payload(self->recording, stacks->at[place], NULL);
 	if (payload.bytes)
 		self->stack = strndup(payload.bytes, payload.size);
 	sample->stack = self->stack;
@@ -448,7 +409,9 @@ static void take_sample(struct source_recording *self, size_t rank,
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
 		sample->labels = ncs_reader_labels(reader);
-		take_peaks(self, rank, sample);
+		if (ncs_recording_peaks(self->recording, rank, self->now_ns,
+					&self->peaks))
+			sample->peaks = &self->peaks;
 		take_stack(self, rank, sample);
 		sample->snapshot = &self->snapshot;
 		sample->is_old = self->played[rank].shown_ns == taken_ns;
