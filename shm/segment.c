@@ -95,7 +95,7 @@ static bool ranges_are_good(const struct ncs_header *header,
 	const struct ncs_table *ranges = &header->ranges;
 	const struct ncs_table *histograms = &header->range_histograms;
 
-	return !ncs_segment_has_ranges(header) ||
+	return !NCS_SEGMENT_HAS(header, ranges_filled) ||
 	       ((ranges->count == 0 ||
 		 table_is_good(ranges, NCS_SEGMENT_RANGES_MAX,
 			       NCS_RANGE_BYTES_LEAST, segment_bytes)) &&

@@ -49,53 +49,19 @@ struct ncs_segment_size {
 void ncs_segment_lay_out(struct ncs_header *header,
 			 const struct ncs_segment_size *size);
 
-/* Tells whether a header is long enough to have a member. */
+/* Tells whether a header is long enough to have a member. By minor versions:
+ * filled from 2 on; tables of ranges, ranges_filled, from 3 on; times by CUPTI in
+ * later headers of 3, and from 4 on; the progress of launches from 5 on; when the
+ * process was last known to live, alive, from 8 on; how many launches were in
+ * other contexts from 9 on; captured graphs and replays from 11 on. */
 #define NCS_SEGMENT_HAS(header, member) \
 	((header)->header_bytes >= \
 	 offsetof(struct ncs_header, member) + sizeof((header)->member))
 
-/* The functions below tell what a header has. Tables of ranges: from minor version 3
- * on. */
-static inline bool ncs_segment_has_ranges(const struct ncs_header *header)
-{
-	return NCS_SEGMENT_HAS(header, ranges_filled);
-}
-
-/* Times by CUPTI: in later headers of 3, and from 4 on. */
-static inline bool ncs_segment_has_cupti(const struct ncs_header *header)
-{
-	return NCS_SEGMENT_HAS(header, cupti);
-}
-
-/* The progress of launches: from 5 on. */
-static inline bool ncs_segment_has_launches(const struct ncs_header *header)
-{
-	return NCS_SEGMENT_HAS(header, launches);
-}
-
-/* When the process was last known to live: from 8 on. */
-static inline bool ncs_segment_has_alive(const struct ncs_header *header)
-{
-	return NCS_SEGMENT_HAS(header, alive);
-}
-
-/* Job labels: from 8 on, in most segments. */
+/* Tells whether a segment has job labels, as most have from minor version 8 on. */
 static inline bool ncs_segment_has_labels(const struct ncs_header *header)
 {
 	return NCS_SEGMENT_HAS(header, labels) && header->labels.count > 0;
-}
-
-/* How many launches were in other contexts: from 9 on. */
-static inline bool
-ncs_segment_has_other_context(const struct ncs_header *header)
-{
-	return NCS_SEGMENT_HAS(header, other_context);
-}
-
-/* Captured graphs and replays: from 11 on. */
-static inline bool ncs_segment_has_graphs(const struct ncs_header *header)
-{
-	return NCS_SEGMENT_HAS(header, graphs);
 }
 
 /* Returns how many of the last lanes are call lanes (minor version 10 and
@@ -118,7 +84,7 @@ static inline bool ncs_segment_is_call_lane(const struct ncs_header *header,
  * and later). */
 static inline bool ncs_segment_has_stream_times(const struct ncs_header *header)
 {
-	return ncs_segment_has_launches(header) &&
+	return NCS_SEGMENT_HAS(header, launches) &&
 	       header->lanes.stride >= sizeof(struct ncs_lane) &&
 	       (header->ranges.count == 0 ||
 		header->ranges.stride >= sizeof(struct ncs_range));

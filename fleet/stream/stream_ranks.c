@@ -590,7 +590,7 @@ bool ncs_stream_is_same(struct ncs_stream_rank *rank,
 
 	said = add_parts(said, &rank->key, bytes, line);
 	said = add_parts(said, &rank->change, bytes, line);
-	if (ncs_segment_has_alive(&rank->header)) {
+	if (NCS_SEGMENT_HAS(&rank->header, alive)) {
 		memcpy(&alive, line + ALIVE_AT, sizeof(alive));
 		memset(line + ALIVE_AT, 0, sizeof(alive));
 	}

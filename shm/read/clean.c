@@ -31,7 +31,7 @@ static void read_end(int file, struct ncs_left *left)
 	left->is_finished = header.life == NCS_LIFE_FINISHED;
 	/* Unlike the monotonic clock, this one is the same in all namespaces. */
 	clock->base_monotonic_ns = clock->base_realtime_ns;
-	if (ncs_segment_has_alive(&header))
+	if (NCS_SEGMENT_HAS(&header, alive))
 		left->alive_ns = ncs_clock_ns(clock, header.alive);
 }
 

@@ -81,6 +81,20 @@ static void take_labels(const struct image_writer *writer)
  * versions, which this program does not know, are left out. */
 static void take_header(struct image_writer *writer)
 {
+#define MEMBER(name) \
+	{ \
+		offsetof(struct ncs_header, name), \
+			sizeof(((struct ncs_header *)NULL)->name) \
+	}
+	/* Not in headers of all minor versions. */
+	static const struct {
+		size_t offset, bytes;
+	} later[] = {
+		MEMBER(filled),   MEMBER(ranges_filled), MEMBER(cupti),
+		MEMBER(launches), MEMBER(alive),         MEMBER(other_context),
+		MEMBER(graphs),
+	};
+#undef MEMBER
 	const struct ncs_reader *reader = writer->reader;
 	const struct ncs_header *mapped = ncs_reader_mapped_header(reader);
 	struct ncs_header *copy = (struct ncs_header *)writer->image;
@@ -98,22 +112,11 @@ static void take_header(struct image_writer *writer)
 	copy_words(writer, &mapped->kernel, sizeof(mapped->kernel));
 	copy_words(writer, &mapped->sampling, sizeof(mapped->sampling));
 	copy_block(writer, &mapped->settings, sizeof(mapped->settings));
-	if (ncs_reader_has_filled(reader))
-		copy_words(writer, &mapped->filled, sizeof(mapped->filled));
-	if (ncs_segment_has_ranges(&reader->header))
-		copy_words(writer, &mapped->ranges_filled,
-			   sizeof(mapped->ranges_filled));
-	if (ncs_segment_has_cupti(&reader->header))
-		copy_words(writer, &mapped->cupti, sizeof(mapped->cupti));
-	if (ncs_segment_has_launches(&reader->header))
-		copy_words(writer, &mapped->launches, sizeof(mapped->launches));
-	if (ncs_segment_has_alive(&reader->header))
-		copy_words(writer, &mapped->alive, sizeof(mapped->alive));
-	if (ncs_segment_has_other_context(&reader->header))
-		copy_words(writer, &mapped->other_context,
-			   sizeof(mapped->other_context));
-	if (ncs_segment_has_graphs(&reader->header))
-		copy_words(writer, &mapped->graphs, sizeof(mapped->graphs));
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
+		if (reader->header.header_bytes >=
+		    later[i].offset + later[i].bytes)
+			copy_words(writer, reader->mapping + later[i].offset,
+				   later[i].bytes);
 	report(writer, 0, sizeof(*copy));
 }
 
@@ -265,7 +268,7 @@ static void take_ranges(struct image_writer *writer)
 	const struct ncs_header *copy = (struct ncs_header *)writer->image;
 	const struct ncs_table *table = &header->range_histograms;
 
-	if (!ncs_segment_has_ranges(header))
+	if (!NCS_SEGMENT_HAS(header, ranges_filled))
 		return;
 	for (size_t i = 0; i < copy->ranges_filled && i < header->ranges.count;
 	     i++) {

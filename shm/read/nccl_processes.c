@@ -20,7 +20,6 @@
 #include "shm/read/nccl_library.h"
 
 #define PLUGIN "libnccl-profiler-ncclstat.so"
-#define PLUGIN_STEM "libnccl-profiler-"
 /* In the ninth field of /proc/PID/stat: a thread of the kernel. */
 #define KERNEL_THREAD 0x200000u
 

@@ -126,7 +126,7 @@ void ncs_operation_slots_mark(struct ncs_reader *reader)
 	uint64_t from = reader->given[1] - NCS_FILLED_RECENT;
 	bool all = reader->readings++ % NCS_READ_ALL_EVERY == 0 ||
 		   given - from >= count || revived != reader->revived ||
-		   !ncs_reader_has_filled(reader);
+		   !NCS_SEGMENT_HAS(&reader->header, filled);
 
 	if (all)
 		memset(reader->marked, 0xff,

@@ -13,7 +13,7 @@
 int ncs_ranges_init(struct ncs_snapshot *snapshot,
 		    const struct ncs_header *header)
 {
-	if (!ncs_segment_has_ranges(header))
+	if (!NCS_SEGMENT_HAS(header, ranges_filled))
 		return 0;
 	snapshot->ranges =
 		malloc((header->ranges.count + 1) * sizeof(*snapshot->ranges));
@@ -136,7 +136,7 @@ void ncs_ranges_take(struct ncs_snapshot *snapshot,
 	uint64_t filled;
 
 	snapshot->range_count = snapshot->range_histogram_count = 0;
-	if (!ncs_segment_has_ranges(header))
+	if (!NCS_SEGMENT_HAS(header, ranges_filled))
 		return;
 	filled = ncs_load_relaxed(
 		&ncs_reader_mapped_header(reader)->ranges_filled);

@@ -69,14 +69,6 @@ ncs_reader_mapped_header(const struct ncs_reader *reader)
 	return (const struct ncs_header *)reader->mapping;
 }
 
-/* Tells whether the segment has struct ncs_filled, i.e. minor version 2 or
- * later. */
-static inline bool ncs_reader_has_filled(const struct ncs_reader *reader)
-{
-	return reader->header.header_bytes >=
-	       offsetof(struct ncs_header, filled) + sizeof(struct ncs_filled);
-}
-
 /* Returns how many entries of the table of channels may be in use: the first
  * ones. */
 static inline size_t ncs_reader_channels(const struct ncs_reader *reader)
@@ -85,7 +77,7 @@ static inline size_t ncs_reader_channels(const struct ncs_reader *reader)
 	size_t count = reader->header.channels.count;
 	uint64_t given;
 
-	if (!ncs_reader_has_filled(reader))
+	if (!NCS_SEGMENT_HAS(&reader->header, filled))
 		return count;
 	given = ncs_load_relaxed(&header->filled.channels);
 	return given < count ? (size_t)given : count;

@@ -136,7 +136,7 @@ static void take_cupti(struct ncs_snapshot *snapshot,
 	uint64_t status;
 
 	memset(view, 0, sizeof(*view));
-	if (!ncs_segment_has_cupti(&reader->header))
+	if (!NCS_SEGMENT_HAS(&reader->header, cupti))
 		return;
 	status = ncs_load_relaxed(&cupti->status);
 	view->known = status < NCS_CUPTI_STATUS_COUNT;
@@ -208,7 +208,7 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	struct ncs_launches_view *view = &snapshot->launches;
 
 	memset(view, 0, sizeof(*view));
-	if (!ncs_segment_has_launches(&reader->header))
+	if (!NCS_SEGMENT_HAS(&reader->header, launches))
 		return;
 	take_progress(view, progress, clock);
 	view->status = known_or(ncs_load_relaxed(&progress->status),
@@ -230,7 +230,7 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	view->watch_since_ns =
 		ncs_clock_ns(clock, ncs_load_relaxed(&progress->watch_since));
 	view->missed = ncs_load_relaxed(&progress->missed);
-	if (ncs_segment_has_other_context(&reader->header))
+	if (NCS_SEGMENT_HAS(&reader->header, other_context))
 		view->other_context = ncs_load_relaxed(
 			&ncs_reader_mapped_header(reader)->other_context);
 }
@@ -243,7 +243,7 @@ static void take_graphs(struct ncs_snapshot *snapshot,
 	struct ncs_graphs_view *view = &snapshot->graphs;
 
 	memset(view, 0, sizeof(*view));
-	if (!ncs_segment_has_graphs(&reader->header))
+	if (!NCS_SEGMENT_HAS(&reader->header, graphs))
 		return;
 	view->graphs = ncs_load_relaxed(&graphs->graphs);
 	view->stamped = ncs_load_relaxed(&graphs->stamped);
@@ -512,7 +512,7 @@ static uint64_t last_alive_ns(const struct ncs_reader *reader, uint64_t now_ns)
 {
 	uint64_t alive_ns;
 
-	if (!ncs_segment_has_alive(&reader->header))
+	if (!NCS_SEGMENT_HAS(&reader->header, alive))
 		return 0;
 	alive_ns = ncs_clock_ns(
 		&reader->header.clock,

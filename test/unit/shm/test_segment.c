@@ -245,11 +245,11 @@ TEST(earlier_header_has_no_ranges)
 {
 	struct ncs_header header = laid_out(small);
 
-	assert_true(ncs_segment_has_ranges(&header));
+	assert_true(NCS_SEGMENT_HAS(&header, ranges_filled));
 	header.ranges.offset = header.range_histograms.offset = UINT64_MAX;
 	assert_non_null(ncs_segment_check(&header, header.segment_bytes));
 	header.header_bytes = offsetof(struct ncs_header, ranges_filled);
-	assert_false(ncs_segment_has_ranges(&header));
+	assert_false(NCS_SEGMENT_HAS(&header, ranges_filled));
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 
@@ -272,7 +272,7 @@ TEST(entries_before_1_5_have_no_stream_times)
 {
 	struct ncs_header header = laid_out(small);
 
-	assert_true(ncs_segment_has_launches(&header));
+	assert_true(NCS_SEGMENT_HAS(&header, launches));
 	assert_true(ncs_segment_has_stream_times(&header));
 	header.ranges.stride = NCS_RANGE_BYTES_LEAST;
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
@@ -284,7 +284,7 @@ TEST(entries_before_1_5_have_no_stream_times)
 	header = laid_out(small);
 	header.header_bytes = offsetof(struct ncs_header, launches);
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
-	assert_false(ncs_segment_has_launches(&header));
+	assert_false(NCS_SEGMENT_HAS(&header, launches));
 	assert_false(ncs_segment_has_stream_times(&header));
 }
 
