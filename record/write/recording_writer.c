@@ -113,11 +113,8 @@ static int write_index(struct ncs_recording_writer *writer)
 		.entry_bytes = sizeof(struct ncs_index_entry),
 	};
 	size_t bytes = writer->entry_count * sizeof(struct ncs_index_entry);
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_INDEX,
-		.rank = NCS_NO_RANK,
-		.unpacked_bytes = sizeof(head) + bytes,
-	};
+	struct ncs_chunk chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_INDEX, NCS_NO_RANK, sizeof(head) + bytes, 0);
 	size_t room;
 	char *payload;
 
@@ -234,23 +231,12 @@ void ncs_recording_head_here(struct ncs_file_head *head)
 	}
 }
 
-static struct ncs_chunk head_chunk(const struct ncs_recording_writer *writer,
-				   enum ncs_chunk_type type, size_t bytes)
-{
-	return (struct ncs_chunk){
-		.type = type,
-		.rank = NCS_NO_RANK,
-		.unpacked_bytes = bytes,
-		.from_ns = writer->settings.head.begun_monotonic_ns,
-		.until_ns = writer->settings.head.begun_monotonic_ns,
-	};
-}
-
 int ncs_recording_head_write(struct ncs_recording_writer *writer)
 {
 	const struct ncs_file_head *head = &writer->settings.head;
 	struct ncs_chunk chunk =
-		head_chunk(writer, NCS_CHUNK_FILE, sizeof(*head));
+		ncs_recording_chunk_at(NCS_CHUNK_FILE, NCS_NO_RANK,
+				       sizeof(*head), head->begun_monotonic_ns);
 
 	writer->peaks = (struct ncs_machine_peaks){ .gpu_count = 0 };
 	return ncs_recording_chunk_write(writer, &chunk, head);
@@ -265,7 +251,9 @@ static int begin_file(struct ncs_recording_writer *writer)
 	if (!text)
 		return fail(writer, -ENOMEM);
 	ncs_recording_head_write(writer);
-	chunk = head_chunk(writer, NCS_CHUNK_TABLES, bytes);
+	chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_TABLES, NCS_NO_RANK, bytes,
+		writer->settings.head.begun_monotonic_ns);
 	ncs_recording_chunk_write(writer, &chunk, text);
 	free(text);
 	return writer->error;
@@ -541,14 +529,10 @@ static int write_rank(struct ncs_recording_writer *writer,
 		.header_bytes = sizeof(rank->header),
 		.path_bytes = (uint32_t)strlen(rank->path),
 	};
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_RANK,
-		.rank = rank->number,
-		.unpacked_bytes =
-			sizeof(head) + sizeof(rank->header) + head.path_bytes,
-		.from_ns = writer->settings.head.begun_monotonic_ns,
-		.until_ns = writer->settings.head.begun_monotonic_ns,
-	};
+	struct ncs_chunk chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_RANK, rank->number,
+		sizeof(head) + sizeof(rank->header) + head.path_bytes,
+		writer->settings.head.begun_monotonic_ns);
 	size_t room;
 	char *payload =
 		ncs_recording_chunk_begin(writer, chunk.unpacked_bytes, &room);
@@ -582,14 +566,11 @@ ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank)
 int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 			       const struct ncs_clock_reading *reading)
 {
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_CLOCK,
-		.rank = NCS_NO_RANK,
-		.unpacked_bytes = sizeof(*reading),
-		.from_ns = reading->before_ns,
-		.until_ns = reading->after_ns,
-	};
+	struct ncs_chunk chunk =
+		ncs_recording_chunk_at(NCS_CHUNK_CLOCK, NCS_NO_RANK,
+				       sizeof(*reading), reading->before_ns);
 
+	chunk.until_ns = reading->after_ns;
 	return ncs_recording_chunk_write(writer, &chunk, reading);
 }
 

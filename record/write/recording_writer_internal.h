@@ -65,6 +65,19 @@ struct ncs_recording_writer {
 	int error;
 };
 
+/* Makes the header of a chunk at one time whose payload has so many bytes. */
+static inline struct ncs_chunk ncs_recording_chunk_at(enum ncs_chunk_type type,
+						      uint32_t rank,
+						      size_t bytes,
+						      uint64_t at_ns)
+{
+	return (struct ncs_chunk){ .type = type,
+				   .rank = rank,
+				   .unpacked_bytes = bytes,
+				   .from_ns = at_ns,
+				   .until_ns = at_ns };
+}
+
 /* Begins a chunk. Returns where to put its payload, and sets *room to the bytes
  * available, at least `least`. Returns NULL on an error, which is in
  * writer->error. */

@@ -28,12 +28,9 @@ int ncs_recording_writer_unreadable(struct ncs_recording_writer *writer,
 		.path_bytes = (uint32_t)strnlen(path, TEXT_BYTES_MAX),
 		.why_bytes = (uint32_t)strnlen(why, TEXT_BYTES_MAX),
 	};
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_UNREADABLE,
-		.rank = NCS_NO_RANK,
-		.unpacked_bytes =
-			sizeof(head) + head.path_bytes + head.why_bytes,
-	};
+	struct ncs_chunk chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_UNREADABLE, NCS_NO_RANK,
+		sizeof(head) + head.path_bytes + head.why_bytes, 0);
 	size_t room;
 	char *payload =
 		ncs_recording_chunk_begin(writer, chunk.unpacked_bytes, &room);
@@ -56,13 +53,8 @@ int ncs_recording_writer_look(struct ncs_recording_writer *writer,
 			      struct ncs_look *look)
 {
 	const struct ncs_file_head *head = &writer->settings.head;
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_LOOK,
-		.rank = NCS_NO_RANK,
-		.unpacked_bytes = sizeof(*look),
-		.from_ns = look->taken_ns,
-		.until_ns = look->taken_ns,
-	};
+	struct ncs_chunk chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_LOOK, NCS_NO_RANK, sizeof(*look), look->taken_ns);
 	size_t room;
 
 	/* Room is made first: it may take padding, which is a chunk of this

@@ -13,19 +13,15 @@ int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
 {
 	static const struct ncs_machine_peaks unknown;
 	char payload[NCS_PEAKS_BYTES_MAX];
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_PEAKS,
-		.rank = NCS_NO_RANK,
-		.from_ns = now_ns,
-		.until_ns = now_ns,
-	};
+	struct ncs_chunk chunk;
 
 	if (writer->error != 0 ||
 	    memcmp(peaks, &unknown, sizeof(*peaks)) == 0 ||
 	    memcmp(peaks, &writer->peaks, sizeof(*peaks)) == 0)
 		return writer->error;
 	writer->peaks = *peaks;
-	chunk.unpacked_bytes = ncs_peaks_pack(peaks, payload);
+	chunk = ncs_recording_chunk_at(NCS_CHUNK_PEAKS, NCS_NO_RANK,
+				       ncs_peaks_pack(peaks, payload), now_ns);
 	return ncs_recording_chunk_write(writer, &chunk, payload);
 }
 
@@ -35,15 +31,12 @@ int ncs_recording_writer_stack(struct ncs_recording_writer *writer,
 {
 	const struct ncs_recording_writer_rank *rank =
 		ncs_recording_rank_in_file(writer, number);
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_STACK,
-		.unpacked_bytes = strnlen(lines, NCS_PAYLOAD_BYTES_MAX),
-		.from_ns = now_ns,
-		.until_ns = now_ns,
-	};
+	struct ncs_chunk chunk;
 
 	if (!rank)
 		return writer->error;
-	chunk.rank = rank->number;
+	chunk = ncs_recording_chunk_at(NCS_CHUNK_STACK, rank->number,
+				       strnlen(lines, NCS_PAYLOAD_BYTES_MAX),
+				       now_ns);
 	return ncs_recording_chunk_write(writer, &chunk, lines);
 }

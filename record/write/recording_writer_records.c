@@ -38,14 +38,10 @@ static int end_records(struct ncs_recording_writer *writer,
 		       const struct ncs_recording_writer_rank *rank,
 		       const struct ncs_records_head *head)
 {
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_RECORDS,
-		.rank = rank->number,
-		.unpacked_bytes =
-			sizeof(*head) + head->count * sizeof(struct ncs_record),
-		.from_ns = head->drained_ns,
-		.until_ns = head->drained_ns,
-	};
+	struct ncs_chunk chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_RECORDS, rank->number,
+		sizeof(*head) + head->count * sizeof(struct ncs_record),
+		head->drained_ns);
 
 	memcpy(writer->payload, head, sizeof(*head));
 	if (head->count > 0)

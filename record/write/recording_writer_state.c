@@ -166,12 +166,7 @@ static int write_part(struct ncs_recording_writer *writer,
 		     ncs_recording_chunk_begin(writer, PART_BYTES_LEAST, &room),
 	     *at;
 	struct ncs_run *runs = (struct ncs_run *)(payload + sizeof(*head));
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_STATE,
-		.rank = rank->number,
-		.from_ns = head->taken_ns,
-		.until_ns = head->taken_ns,
-	};
+	struct ncs_chunk chunk;
 
 	if (!payload)
 		return writer->error;
@@ -192,7 +187,8 @@ static int write_part(struct ncs_recording_writer *writer,
 		       bytes);
 		at += bytes;
 	}
-	chunk.unpacked_bytes = (size_t)(at - payload);
+	chunk = ncs_recording_chunk_at(NCS_CHUNK_STATE, rank->number,
+				       (size_t)(at - payload), head->taken_ns);
 	head->part++;
 	return ncs_recording_chunk_end(writer, &chunk);
 }
