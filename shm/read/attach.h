@@ -11,9 +11,6 @@
 
 #include "ncclstat/attach_result.h"
 
-/* Copies the reason into `why`. */
-void ncs_attach_explain(char *why, size_t size, const char *text);
-
 /* Copies the reason into `why` and returns `result`. */
 enum ncs_attach ncs_attach_refuse(enum ncs_attach result, const char *text,
 				  char *why, size_t size);

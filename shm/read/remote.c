@@ -196,7 +196,8 @@ enum ncs_attach ncs_remote_find(const char *directory,
 	enum ncs_attach result;
 
 	*remote = NULL;
-	ncs_attach_explain(why, why_size, "it has no control object");
+	ncs_attach_refuse(NCS_ATTACH_ABSENT, "it has no control object", why,
+			  why_size);
 	result = find_in(ncs_directory(directory), &wanted, remote, why,
 			 why_size);
 	if (result == NCS_ATTACH_ABSENT && ncs_discovery_has_all(directory))
