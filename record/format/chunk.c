@@ -165,12 +165,8 @@ static ZSTD_DCtx *get_context(void)
 bool ncs_chunk_unpack(const struct ncs_chunk *chunk, const void *payload,
 		      void *unpacked)
 {
-	ZSTD_DCtx *context = get_context();
-
-	return context &&
-	       ZSTD_decompressDCtx(context, unpacked, chunk->unpacked_bytes,
-				   payload,
-				   chunk->bytes) == chunk->unpacked_bytes;
+	return ncs_unpack_after(NULL, 0, payload, chunk->bytes, unpacked,
+				chunk->unpacked_bytes);
 }
 
 bool ncs_unpack_after(const void *prefix, size_t prefix_bytes,
