@@ -50,15 +50,9 @@ static void put_number(struct object *object, enum ncs_field field, uint64_t val
 		ncs_json_number(object->file, value);
 }
 
-/* Writes a number; null if it is not known. */
-static void put_known(struct object *object, enum ncs_field field,
-		      bool is_known, uint64_t value)
+static void put_null(struct object *object, enum ncs_field field)
 {
-	if (!put_key(object, field))
-		return;
-	if (is_known)
-		ncs_json_number(object->file, value);
-	else
+	if (put_key(object, field))
 		ncs_json_raw(object->file, "null");
 }
 
@@ -74,12 +68,10 @@ static void put_text(struct object *object, enum ncs_field field, const char *ra
 {
 	char text[4096];
 
-	if (!put_key(object, field))
+	if (!raw)
+		put_null(object, field);
+	if (!raw || !put_key(object, field))
 		return;
-	if (!raw) {
-		ncs_json_raw(object->file, "null");
-		return;
-	}
 	ncs_utf8_clean(text, sizeof(text), raw, false);
 	ncs_json_text(object->file, text);
 }
@@ -95,12 +87,10 @@ static void put_rank(struct object *object, const struct ncs_export_rank *rank)
 							 NULL);
 	put_text(object, NCS_FIELD_COMMUNICATOR_ID,
 		 rank->communicator_id[0] ? rank->communicator_id : NULL);
-	if (!put_key(object, NCS_FIELD_RANK))
-		return;
-	if (identity->known & NCS_KNOWN_RANK)
+	if (!(identity->known & NCS_KNOWN_RANK))
+		put_null(object, NCS_FIELD_RANK);
+	else if (put_key(object, NCS_FIELD_RANK))
 		ncs_json_whole(object->file, identity->rank);
-	else
-		ncs_json_raw(object->file, "null");
 }
 
 /* Returns a rank's members, each behind a comma; NULL if there is no memory. */
@@ -157,8 +147,7 @@ static void put_field(struct object *object, const struct ncs_export_rank *rank,
 {
 	switch (field->kind) {
 	case NCS_FIELD_NOTHING:
-		if (put_key(object, field->field))
-			ncs_json_raw(object->file, "null");
+		put_null(object, field->field);
 		break;
 	case NCS_FIELD_NUMBER:
 		put_number(object, field->field, field->value);
@@ -186,8 +175,13 @@ static void put_field(struct object *object, const struct ncs_export_rank *rank,
 
 static void put_kernel(struct object *object, const struct ncs_export_span *span)
 {
-	put_known(object, NCS_FIELD_GPU_START_NS, span->is_by_gpu, span->start_ns);
-	put_known(object, NCS_FIELD_GPU_ERROR_NS, span->is_by_gpu, span->gpu_error_ns);
+	if (span->is_by_gpu) {
+		put_number(object, NCS_FIELD_GPU_START_NS, span->start_ns);
+		put_number(object, NCS_FIELD_GPU_ERROR_NS, span->gpu_error_ns);
+	} else {
+		put_null(object, NCS_FIELD_GPU_START_NS);
+		put_null(object, NCS_FIELD_GPU_ERROR_NS);
+	}
 }
 
 static int take_record(struct ncs_exporter *exporter, size_t index,
