@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a segment and reads records; implements those parts of
- * ncclstat/reader.h. A mapping is hostile input: its geometry is validated once
+/* Opens a segment or an image and reads records; implements those parts of
+ * ncclstat/reader.h and image.h. A mapping is hostile input: its geometry is validated once
  * in a private copy of the header, and only that copy is used for
  * addressing. */
 #include "ncclstat/reader.h"
@@ -14,6 +14,7 @@
 
 #include "shm/clock.h"
 #include "shm/read/attach.h"
+#include "shm/read/image.h"
 #include "shm/read/job.h"
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
@@ -68,8 +69,10 @@ static enum ncs_attach check_header(struct ncs_reader *reader, char *why,
 		       NCS_ATTACHED;
 }
 
-enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
-				  size_t why_size)
+/* Validates the mapping and allocates what the reader needs; does not refine the
+ * clock. */
+static enum ncs_attach attach(struct ncs_reader *reader, char *why,
+			      size_t why_size)
 {
 	enum ncs_attach result = check_header(reader, why, why_size);
 
@@ -84,32 +87,67 @@ enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
 	return NCS_ATTACHED;
 }
 
-enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
-				char *why, size_t why_size)
+/* Opens a reader of an image or, if that is NULL, of the file at the path. */
+static enum ncs_attach open_reader(const char *path, const void *image,
+				   size_t bytes, struct ncs_reader **out,
+				   char *why, size_t why_size)
 {
 	struct ncs_reader *reader = calloc(1, sizeof(*reader));
-	enum ncs_attach result;
+	enum ncs_attach result = NCS_ATTACHED;
 
 	*out = NULL;
-	if (!reader)
-		return ncs_attach_failure(ENOMEM, why, why_size);
-	reader->path = strdup(path);
-	result = reader->path ? ncs_mapping_open(&reader->file, path, false,
-						 sizeof(struct ncs_header),
-						 SIZE_MAX, why, why_size) :
-				ncs_attach_failure(ENOMEM, why, why_size);
+	if (reader)
+		reader->path = strdup(path);
+	if (!reader || !reader->path)
+		result = ncs_attach_failure(ENOMEM, why, why_size);
+	else if (!image)
+		result = ncs_mapping_open(&reader->file, path, false,
+					  sizeof(struct ncs_header), SIZE_MAX,
+					  why, why_size);
 	if (result == NCS_ATTACHED) {
-		reader->mapping = reader->file.start;
-		reader->mapped_bytes = reader->file.bytes;
-		result = ncs_reader_attach(reader, why, why_size);
+		reader->mapping = image ? image : reader->file.start;
+		reader->mapped_bytes = image ? bytes : reader->file.bytes;
+		result = attach(reader, why, why_size);
 	}
-	if (result != NCS_ATTACHED) {
+	if (result == NCS_ATTACHED)
+		*out = reader;
+	else
 		ncs_reader_close(reader);
-		return result;
-	}
-	ncs_clock_refine(&reader->header.clock);
-	*out = reader;
-	return NCS_ATTACHED;
+	return result;
+}
+
+enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **reader,
+				char *why, size_t why_size)
+{
+	enum ncs_attach result =
+		open_reader(path, NULL, 0, reader, why, why_size);
+
+	if (result == NCS_ATTACHED)
+		ncs_clock_refine(&(*reader)->header.clock);
+	return result;
+}
+
+enum ncs_attach ncs_reader_open_image(const void *image, size_t bytes,
+				      const char *path,
+				      struct ncs_reader **reader, char *why,
+				      size_t why_size)
+{
+	*reader = NULL;
+	return bytes < sizeof(struct ncs_header) ?
+		       ncs_attach_refuse(NCS_ATTACH_CORRUPT, "it is too short",
+					 why, why_size) :
+		       open_reader(path, image, bytes, reader, why, why_size);
+}
+
+void ncs_reader_set_process_state(struct ncs_reader *reader,
+				  struct ncs_process_state state)
+{
+	reader->process = state;
+}
+
+void ncs_reader_set_image(struct ncs_reader *reader, const void *image)
+{
+	reader->mapping = image;
 }
 
 void ncs_reader_close(struct ncs_reader *reader)

@@ -42,11 +42,6 @@ struct ncs_reader {
 	char *path;
 };
 
-/* Validates the mapping and allocates what the reader needs; does not refine
- * the clock. Whatever the result, release with ncs_reader_close(). */
-enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
-				  size_t why_size);
-
 /* An image is memory of the caller; it has no file and no records. */
 static inline bool ncs_reader_is_image(const struct ncs_reader *reader)
 {
