@@ -133,7 +133,7 @@ struct ncs_trace_rank {
 	struct ncs_trace_channel *channels[NCS_TRACE_CHANNELS];
 	struct ncs_hash_table connections; /* by key */
 	struct ncs_trace_connection *first_connection;
-	struct ncs_rank_operations *operations; /* NULL until needed */
+	struct ncs_rank_operations *operations;
 };
 
 struct ncs_trace_export {
@@ -250,8 +250,5 @@ int ncs_trace_export_child(struct ncs_trace_rank *rank,
 /* Writes all children whose operation's record never came. Returns 0 or
  * -ENOMEM. */
 int ncs_trace_export_rest(struct ncs_trace_rank *rank);
-
-/* Notes that records of the rank are missing. Returns 0 or -ENOMEM. */
-int ncs_trace_export_gap(struct ncs_trace_rank *rank);
 
 #endif

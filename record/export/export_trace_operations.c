@@ -172,22 +172,12 @@ static int put_child(void *context, const struct ncs_child *child)
 	return 0;
 }
 
-/* Returns the rank's operations; NULL if there is no memory. */
-static struct ncs_rank_operations *operations_of(struct ncs_trace_rank *rank)
-{
-	if (!rank->operations)
-		rank->operations = ncs_rank_operations_new(0);
-	return rank->operations;
-}
-
 int ncs_trace_export_operation(struct ncs_trace_rank *rank, uint64_t stream,
 			       const struct ncs_record *record)
 {
 	const struct ncs_child_visitor visitor = { put_child, rank };
 	const struct ncs_known_operation *known;
 
-	if (!operations_of(rank))
-		return -ENOMEM;
 	put_operation(rank, stream, record);
 	return ncs_rank_operations_take(rank->operations, record, &visitor,
 					&known);
@@ -198,8 +188,6 @@ int ncs_trace_export_child(struct ncs_trace_rank *rank,
 {
 	const struct ncs_child_visitor visitor = { put_child, rank };
 
-	if (!operations_of(rank))
-		return -ENOMEM;
 	return ncs_rank_operations_take_child(rank->operations, record,
 					      &visitor);
 }
@@ -208,15 +196,5 @@ int ncs_trace_export_rest(struct ncs_trace_rank *rank)
 {
 	const struct ncs_child_visitor visitor = { put_child, rank };
 
-	return rank->operations ?
-		       ncs_rank_operations_flush(rank->operations, &visitor) :
-		       0;
-}
-
-int ncs_trace_export_gap(struct ncs_trace_rank *rank)
-{
-	if (!operations_of(rank))
-		return -ENOMEM;
-	ncs_rank_operations_lose(rank->operations);
-	return 0;
+	return ncs_rank_operations_flush(rank->operations, &visitor);
 }

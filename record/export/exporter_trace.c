@@ -68,13 +68,18 @@ static int begin(struct ncs_exporter *exporter)
 				       sizeof(*export->ranks));
 	if (!export->ranks)
 		return -ENOMEM;
-	export->rank_count = exporter->rank_count;
 	export->operations = &exporter->operations;
-	for (size_t i = 0; i < export->rank_count; i++)
-		export->ranks[i] =
-			(struct ncs_trace_rank){ .export = export,
-						 .facts = &exporter->ranks[i] };
 	take_words(export);
+	for (size_t i = 0; i < exporter->rank_count; i++) {
+		struct ncs_trace_rank *rank = &export->ranks[i];
+
+		rank->export = export;
+		rank->facts = &exporter->ranks[i];
+		rank->operations = ncs_rank_operations_new(0);
+		if (!rank->operations)
+			return -ENOMEM;
+		export->rank_count = i + 1;
+	}
 	return 0;
 }
 
@@ -206,7 +211,8 @@ static int lose(struct ncs_exporter *exporter, size_t index)
 {
 	struct ncs_trace_export *export = exporter->own;
 
-	return ncs_trace_export_gap(&export->ranks[index]);
+	ncs_rank_operations_lose(export->ranks[index].operations);
+	return 0;
 }
 
 const struct ncs_exporter_functions ncs_exporter_trace = {
