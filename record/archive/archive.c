@@ -14,7 +14,6 @@
 
 #include "record/archive/entries.h"
 #include "record/format/file_format.h"
-#include "ncclstat/abi_header.h"
 #include "shm/labels.h"
 #include "shm/process.h"
 #include "shm/read/job.h"

@@ -3,7 +3,6 @@
 #include "record/export/export_trace_internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 /* Returns the number that all ranks' parts of a collective share. */

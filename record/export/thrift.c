@@ -3,7 +3,6 @@
 #include "record/export/thrift.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "shm/array.h"

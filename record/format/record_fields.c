@@ -3,7 +3,6 @@
  * ncclstat/record.h. */
 #include "record/format/record_fields.h"
 
-#include <stddef.h>
 
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"

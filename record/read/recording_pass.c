@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ncclstat/abi_header.h"
 #include "record/read/recording_internal.h"
 
 /* Position in the records of one recording, and its next batch. */

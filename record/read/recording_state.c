@@ -11,7 +11,6 @@
 #include "record/read/recording_internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ncclstat/abi_header.h"

@@ -2,7 +2,6 @@
 /* Writes states of a rank: keys, which hold the whole state, and changes since
  * a key; see recording_writer.h. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "record/write/recording_writer_internal.h"

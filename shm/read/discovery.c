@@ -2,7 +2,6 @@
 /* Lists segments here and in containers; see discovery.h. */
 #include "shm/read/discovery.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "shm/write/survey.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
