@@ -156,7 +156,6 @@ static void tag(struct ncs_screen *screen, bool whole, uint64_t now_ns)
 {
 	const struct ncs_row *row = taggable(screen, now_ns);
 	struct ncs_grid_key key;
-	char notice[8];
 
 	if (!row)
 		return;
@@ -172,8 +171,7 @@ static void tag(struct ncs_screen *screen, bool whole, uint64_t now_ns)
 	} else {
 		say_tags(screen, now_ns);
 	}
-	ncs_grid_act(ncs_screen_table(screen), NCS_ACTION_DOWN, notice,
-		     sizeof(notice));
+	ncs_grid_act(ncs_screen_table(screen), NCS_ACTION_DOWN);
 	screen->only_tagged = screen->only_tagged && screen->tags.count > 0;
 	ncs_screen_build(screen);
 }
@@ -425,19 +423,14 @@ static void say_unknown(struct ncs_screen *screen, int code, uint64_t now_ns)
 static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 			 uint64_t now_ns)
 {
-	char notice[sizeof(screen->notice)];
-
-	if (!ncs_grid_act(ncs_screen_table(screen), action, notice,
-			  sizeof(notice)))
+	if (!ncs_grid_act(ncs_screen_table(screen), action))
 		return false;
-	if (notice[0])
-		ncs_screen_say(screen, now_ns, "%s", notice);
 	/* The level of columns is the same for all views. */
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_set_columns(&screen->tables[i],
 				     ncs_screen_table(screen)->level,
 				     screen->options.columns);
-	ncs_screen_build(screen);
+	ncs_screen_follow_table(screen, now_ns);
 	return true;
 }
 
@@ -504,7 +497,6 @@ unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
 		      uint64_t now_ns)
 {
-	char notice[sizeof(screen->notice)];
 	unsigned requests;
 
 	if (screen->setup)
@@ -523,12 +515,8 @@ static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
 	}
 	if (screen->view == NCS_VIEW_TIMELINE)
 		ncs_timeline_click(screen, mouse->x);
-	if (!ncs_grid_click(ncs_screen_table(screen), mouse->y, mouse->x,
-			    notice, sizeof(notice)))
-		return 0;
-	if (notice[0])
-		ncs_screen_say(screen, now_ns, "%s", notice);
-	ncs_screen_build(screen);
+	if (ncs_grid_click(ncs_screen_table(screen), mouse->y, mouse->x))
+		ncs_screen_follow_table(screen, now_ns);
 	return 0;
 }
 

@@ -264,15 +264,10 @@ static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 static void toggle_group(struct ncs_screen *screen,
 			 const struct ncs_grid_row *row, uint64_t now_ns)
 {
-	char notice[sizeof(screen->notice)];
-
-	ncs_grid_act(ncs_screen_table(screen),
-		     row->fold == NCS_FOLD_CLOSED ? NCS_ACTION_UNFOLD :
-						    NCS_ACTION_FOLD,
-		     notice, sizeof(notice));
-	if (notice[0])
-		ncs_screen_say(screen, now_ns, "%s", notice);
-	ncs_screen_build(screen);
+	ncs_grid_act(ncs_screen_table(screen), row->fold == NCS_FOLD_CLOSED ?
+						       NCS_ACTION_UNFOLD :
+						       NCS_ACTION_FOLD);
+	ncs_screen_follow_table(screen, now_ns);
 }
 
 void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)

@@ -183,7 +183,6 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward,
 {
 	const struct ncs_setup_entry entry =
 		ncs_setup_entry(screen->view, screen->setup_selected);
-	char notice[sizeof(screen->notice)];
 	unsigned requests = 0;
 
 	ncs_screen_collect(screen);
@@ -198,10 +197,8 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward,
 	case NCS_OPTION_SORT:
 		ncs_grid_act(ncs_screen_table(screen),
 			     forward ? NCS_ACTION_SORT_NEXT :
-				       NCS_ACTION_SORT_PREVIOUS,
-			     notice, sizeof(notice));
-		ncs_screen_say(screen, now_ns, "%s", notice);
-		ncs_screen_build(screen);
+				       NCS_ACTION_SORT_PREVIOUS);
+		ncs_screen_follow_table(screen, now_ns);
 		break;
 	case NCS_OPTION_COLUMNS:
 		ncs_screen_toggle_column(screen, entry.column, now_ns);

@@ -49,6 +49,15 @@ void ncs_screen_build(struct ncs_screen *screen)
 	ncs_grid_build(ncs_screen_table(screen), &query);
 }
 
+void ncs_screen_follow_table(struct ncs_screen *screen, uint64_t now_ns)
+{
+	const char *notice = ncs_screen_table(screen)->notice;
+
+	if (notice[0])
+		ncs_screen_say(screen, now_ns, "%s", notice);
+	ncs_screen_build(screen);
+}
+
 void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
 		    const char *format, ...)
 {

@@ -176,6 +176,9 @@ bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view);
  * the model, the focus, the filter or the order. */
 void ncs_screen_build(struct ncs_screen *screen);
 
+/* Does so after a key or a click on the table, and shows the table's notice. */
+void ncs_screen_follow_table(struct ncs_screen *screen, uint64_t now_ns);
+
 /* Shows a message in the last line for some seconds. */
 void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
 		    const char *format, ...)

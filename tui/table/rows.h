@@ -130,6 +130,7 @@ struct ncs_grid {
 	int page; /* number of lines for rows */
 	int width;
 	size_t shown_columns;
+	char notice[192]; /* on the latest key or click, for the user; or "" */
 };
 
 /* Limits the rows of a table to a communicator, to a rank, to a function of

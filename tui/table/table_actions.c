@@ -3,9 +3,20 @@
  * table. */
 #include "tui/table/table_actions.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "tui/table/column_layout.h"
+
+__attribute__((format(printf, 2, 3))) static void say(struct ncs_grid *table,
+						      const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(table->notice, sizeof(table->notice), format, arguments);
+	va_end(arguments);
+}
 
 static bool shows_last_column(const struct ncs_grid *table)
 {
@@ -17,11 +28,11 @@ static bool shows_last_column(const struct ncs_grid *table)
 	       (table->skip > 0 || count == table->column_count);
 }
 
-static void scroll_right(struct ncs_grid *table, char *notice, size_t size)
+static void scroll_right(struct ncs_grid *table)
 {
 	if (shows_last_column(table) ||
 	    table->skip >= ncs_grid_scrollable_columns(table))
-		snprintf(notice, size, "the last column is shown");
+		say(table, "the last column is shown");
 	else
 		table->skip++;
 }
@@ -31,17 +42,17 @@ static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
 	ncs_grid_set_sort(table, column, false);
 }
 
-static void say_order(const struct ncs_grid *table, char *notice, size_t size)
+static void say_order(struct ncs_grid *table)
 {
 	if (!table->sort)
-		snprintf(notice, size, "order: %s%s",
-			 table->rules->need ? "the worst first, then by rank" :
-					      "by communicator and rank",
-			 table->inverted ? ", inverted" : "");
+		say(table, "order: %s%s",
+		    table->rules->need ? "the worst first, then by rank" :
+					 "by communicator and rank",
+		    table->inverted ? ", inverted" : "");
 	else
-		snprintf(notice, size, "order: by %s, %s first",
-			 ncs_grid_title(table, table->sort),
-			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
+		say(table, "order: by %s, %s first",
+		    ncs_grid_title(table, table->sort),
+		    ncs_grid_is_downwards(table) ? "largest" : "smallest");
 }
 
 /* Steps through the orders: the usual order, then each column, then the usual
@@ -57,8 +68,7 @@ static void sort_step(struct ncs_grid *table, size_t step)
 	sort_by(table, place > 0 ? table->columns[place - 1] : NULL);
 }
 
-static void step_level(struct ncs_grid *table, int step, char *notice,
-		       size_t size)
+static void step_level(struct ncs_grid *table, int step)
 {
 	static const char *const names[] = { "info", "diag", "debug" };
 	int least = NCS_COLUMN_INFO, most = NCS_COLUMN_DEBUG;
@@ -67,8 +77,8 @@ static void step_level(struct ncs_grid *table, int step, char *notice,
 	level = level < least ? least : level > most ? most : level;
 	ncs_grid_set_columns(table, (enum ncs_column_level)level,
 			     table->choices);
-	snprintf(notice, size, "columns: %s, %zu of them", names[level],
-		 table->column_count);
+	say(table, "columns: %s, %zu of them", names[level],
+	    table->column_count);
 }
 
 static bool act_on_rows(struct ncs_grid *table, enum ncs_action action)
@@ -85,24 +95,23 @@ static bool act_on_rows(struct ncs_grid *table, enum ncs_action action)
 	return true;
 }
 
-static void toggle_following(struct ncs_grid *table, char *notice, size_t size)
+static void toggle_following(struct ncs_grid *table)
 {
 	if (table->count == 0) {
-		snprintf(notice, size, "no row is selected");
+		say(table, "no row is selected");
 		return;
 	}
 	ncs_grid_follow(table, !table->following);
-	snprintf(notice, size, "%s",
-		 table->following ? "following this row; moving or F ends it" :
-				    "no longer following");
+	say(table, "%s",
+	    table->following ? "following this row; moving or F ends it" :
+			       "no longer following");
 }
 
-static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
-			 char *notice, size_t size)
+static bool act_on_order(struct ncs_grid *table, enum ncs_action action)
 {
 	switch (action) {
 	case NCS_ACTION_FOLLOW:
-		toggle_following(table, notice, size);
+		toggle_following(table);
 		return true;
 	case NCS_ACTION_SORT_NEXT:
 		sort_step(table, 1);
@@ -125,28 +134,26 @@ static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
 	default:
 		return false;
 	}
-	say_order(table, notice, size);
+	say_order(table);
 	return true;
 }
 
-static void toggle_tree(struct ncs_grid *table, char *notice, size_t size)
+static void toggle_tree(struct ncs_grid *table)
 {
 	if (!table->rules->above) {
-		snprintf(notice, size,
-			 "these rows have nothing above or below"
-			 " them");
+		say(table, "these rows have nothing above or below"
+			   " them");
 		return;
 	}
 	table->tree.on = !table->tree.on;
-	snprintf(notice, size, "%s",
-		 table->tree.on ? "a tree: + and - unfold and fold, * all" :
-				  "no tree");
+	say(table, "%s",
+	    table->tree.on ? "a tree: + and - unfold and fold, * all" :
+			     "no tree");
 }
 
 /* Folds or unfolds the selected row. Folding a row that has no open fold folds
  * its parent. */
-static void set_open(struct ncs_grid *table, bool open, char *notice,
-		     size_t size)
+static void set_open(struct ncs_grid *table, bool open)
 {
 	const struct ncs_grid_row *row = ncs_grid_selected(table);
 	size_t parent = ncs_tree_parent(table, table->selected);
@@ -159,13 +166,12 @@ static void set_open(struct ncs_grid *table, bool open, char *notice,
 	}
 	if (!row || row->fold == NCS_FOLD_LEAF ||
 	    (row->fold == NCS_FOLD_OPEN) == open) {
-		snprintf(notice, size, "there is nothing to %s",
-			 open ? "unfold" : "fold");
+		say(table, "there is nothing to %s", open ? "unfold" : "fold");
 		return;
 	}
 	ncs_grid_row_key(row, &key);
 	if (!ncs_tree_set_open(&table->tree, &key, open))
-		snprintf(notice, size, "not enough memory");
+		say(table, "not enough memory");
 }
 
 /* Unfolds everything, or folds everything: a row that is in a group is then
@@ -180,12 +186,11 @@ static void fold_all(struct ncs_grid *table)
 	ncs_tree_set_all(&table->tree);
 }
 
-static bool act_on_tree(struct ncs_grid *table, enum ncs_action action,
-			char *notice, size_t size)
+static bool act_on_tree(struct ncs_grid *table, enum ncs_action action)
 {
 	switch (action) {
 	case NCS_ACTION_TREE:
-		toggle_tree(table, notice, size);
+		toggle_tree(table);
 		return true;
 	case NCS_ACTION_UNFOLD:
 	case NCS_ACTION_FOLD:
@@ -195,56 +200,52 @@ static bool act_on_tree(struct ncs_grid *table, enum ncs_action action,
 		return false;
 	}
 	if (!table->tree.on && !table->folds.on)
-		snprintf(notice, size, "this is not a tree: t makes it one");
+		say(table, "this is not a tree: t makes it one");
 	else if (action == NCS_ACTION_FOLD_ALL)
 		fold_all(table);
 	else
-		set_open(table, action == NCS_ACTION_UNFOLD, notice, size);
+		set_open(table, action == NCS_ACTION_UNFOLD);
 	return true;
 }
 
-static bool act_on_columns(struct ncs_grid *table, enum ncs_action action,
-			   char *notice, size_t size)
+static bool act_on_columns(struct ncs_grid *table, enum ncs_action action)
 {
 	switch (action) {
 	case NCS_ACTION_LEFT:
 		if (table->skip > 0)
 			table->skip--;
 		else
-			snprintf(notice, size, "the first column is shown");
+			say(table, "the first column is shown");
 		return true;
 	case NCS_ACTION_RIGHT:
-		scroll_right(table, notice, size);
+		scroll_right(table);
 		return true;
 	case NCS_ACTION_COLUMN_FIRST:
 		table->skip = 0;
-		snprintf(notice, size, "the first column is shown");
+		say(table, "the first column is shown");
 		return true;
 	case NCS_ACTION_COLUMN_LAST:
 		while (!shows_last_column(table) &&
 		       table->skip < ncs_grid_scrollable_columns(table))
 			table->skip++;
-		snprintf(notice, size, "the last column is shown");
+		say(table, "the last column is shown");
 		return true;
 	case NCS_ACTION_LEVEL_MORE:
-		step_level(table, 1, notice, size);
+		step_level(table, 1);
 		return true;
 	case NCS_ACTION_LEVEL_LESS:
-		step_level(table, -1, notice, size);
+		step_level(table, -1);
 		return true;
 	default:
 		return false;
 	}
 }
 
-bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
-		  size_t notice_size)
+bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action)
 {
-	notice[0] = '\0';
-	return act_on_rows(table, action) ||
-	       act_on_order(table, action, notice, notice_size) ||
-	       act_on_tree(table, action, notice, notice_size) ||
-	       act_on_columns(table, action, notice, notice_size);
+	table->notice[0] = '\0';
+	return act_on_rows(table, action) || act_on_order(table, action) ||
+	       act_on_tree(table, action) || act_on_columns(table, action);
 }
 
 /* Whether a click is on the sign of a row's fold, or beside it. */
@@ -257,8 +258,7 @@ static bool is_on_fold(const struct ncs_grid *table,
 	return row->fold != NCS_FOLD_LEAF && x >= sign && x <= sign + 1;
 }
 
-static bool click_row(struct ncs_grid *table, int y, int x, char *notice,
-		      size_t size)
+static bool click_row(struct ncs_grid *table, int y, int x)
 {
 	size_t place = table->top + (size_t)(y - table->rows_y);
 
@@ -267,20 +267,18 @@ static bool click_row(struct ncs_grid *table, int y, int x, char *notice,
 		return false;
 	ncs_grid_select(table, place);
 	if (is_on_fold(table, &table->rows[place], x))
-		set_open(table, table->rows[place].fold == NCS_FOLD_CLOSED,
-			 notice, size);
+		set_open(table, table->rows[place].fold == NCS_FOLD_CLOSED);
 	return true;
 }
 
-bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
-		    size_t notice_size)
+bool ncs_grid_click(struct ncs_grid *table, int y, int x)
 {
 	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
 	size_t count = ncs_grid_places(table, table->width, places);
 
-	notice[0] = '\0';
+	table->notice[0] = '\0';
 	if (y != table->header_y)
-		return click_row(table, y, x, notice, notice_size);
+		return click_row(table, y, x);
 	for (size_t i = 0; i < count; i++) {
 		const struct ncs_column *column = places[i].column;
 
@@ -290,7 +288,7 @@ bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
 			continue;
 		ncs_grid_set_sort(table, column,
 				  column == table->sort && !table->inverted);
-		say_order(table, notice, notice_size);
+		say_order(table);
 		return true;
 	}
 	return false;

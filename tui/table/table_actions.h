@@ -10,17 +10,15 @@
 #include "tui/term/keys.h"
 
 /* Moves, scrolls, sorts, folds, or changes the columns. Returns false if the
- * action is not one of a table; otherwise true, and sets `notice` to a message
- * for the user, which may be empty. The caller must build the table again. */
-bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
-		  size_t notice_size);
+ * action is not one of a table; otherwise true, and sets the table's notice.
+ * The caller must build the table again. */
+bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action);
 
 /* Handles a click at a place of the screen as it was last drawn. A click on a
  * row selects it. A click on a column's title sorts by the column, or inverts
  * the order if the table is already sorted by it. Returns false if the place
- * has neither; otherwise true, and sets `notice` to a message for the user,
- * which may be empty. The caller must build the table again. */
-bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
-		    size_t notice_size);
+ * has neither; otherwise true, and sets the table's notice. The caller must
+ * build the table again. */
+bool ncs_grid_click(struct ncs_grid *table, int y, int x);
 
 #endif

@@ -81,9 +81,7 @@ static int teardown(void **state)
 
 static void act(enum ncs_action action)
 {
-	char notice[128];
-
-	assert_true(ncs_grid_act(&table, action, notice, sizeof(notice)));
+	assert_true(ncs_grid_act(&table, action));
 	build();
 }
 
@@ -253,7 +251,6 @@ static void group_opens_and_closes(void **state)
 
 static void click_on_the_sign_opens_and_closes(void **state)
 {
-	char notice[128];
 	int y;
 
 	(void)state;
@@ -263,15 +260,15 @@ static void click_on_the_sign_opens_and_closes(void **state)
 	table.width = 80;
 	select_node("node006");
 	y = 1 + (int)table.selected;
-	assert_true(ncs_grid_click(&table, y, 20, notice, sizeof(notice)));
+	assert_true(ncs_grid_click(&table, y, 20));
 	build();
 	assert_false(is_shown(49));
-	assert_true(ncs_grid_click(&table, y, ncs_grid_marks_width(&table, 80),
-				   notice, sizeof(notice)));
+	assert_true(
+		ncs_grid_click(&table, y, ncs_grid_marks_width(&table, 80)));
 	build();
 	assert_true(is_shown(49));
-	assert_true(ncs_grid_click(&table, y, ncs_grid_marks_width(&table, 80),
-				   notice, sizeof(notice)));
+	assert_true(
+		ncs_grid_click(&table, y, ncs_grid_marks_width(&table, 80)));
 	build();
 	assert_false(is_shown(49));
 }

@@ -34,9 +34,7 @@ static void build(struct ncs_grid *table, const struct scripted *scripted,
 
 static void act(struct ncs_grid *table, enum ncs_action action)
 {
-	char notice[128];
-
-	assert_true(ncs_grid_act(table, action, notice, sizeof(notice)));
+	assert_true(ncs_grid_act(table, action));
 }
 
 static int rank_at(const struct ncs_grid *table, size_t place)
@@ -89,15 +87,12 @@ TEST(empty_table_survives_every_action)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
-	char notice[128];
-
 	scripted_pass(scripted, SECOND);
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		init(&table, (enum ncs_view)view);
 		build(&table, scripted, "x|y");
 		for (unsigned i = 0; i < NCS_ACTION_COUNT; i++)
-			ncs_grid_act(&table, (enum ncs_action)i, notice,
-				     sizeof(notice));
+			ncs_grid_act(&table, (enum ncs_action)i);
 		build(&table, scripted, "");
 		assert_null(ncs_grid_selected(&table));
 		assert_false(ncs_grid_next_abnormal(&table));
@@ -727,8 +722,6 @@ TEST(all_columns_can_be_hidden)
 	struct scripted *scripted = *state;
 	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
 	struct ncs_grid table;
-	char notice[128];
-
 	for (size_t i = 0; i < NCS_COLUMN_COUNT; i++)
 		choices[i] = NCS_COLUMN_HIDDEN;
 	add_waiting(scripted, 0, SECOND);
@@ -738,8 +731,7 @@ TEST(all_columns_can_be_hidden)
 		ncs_grid_set_columns(&table, NCS_COLUMN_DEBUG, choices);
 		build(&table, scripted, "");
 		for (unsigned i = 0; i < NCS_ACTION_COUNT; i++)
-			ncs_grid_act(&table, (enum ncs_action)i, notice,
-				     sizeof(notice));
+			ncs_grid_act(&table, (enum ncs_action)i);
 		assert_int_equal(ncs_grid_places(&table, 80, places), 0);
 		ncs_grid_release(&table);
 	}

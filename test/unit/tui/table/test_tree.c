@@ -62,9 +62,7 @@ static int teardown(void **state)
 
 static void act(enum ncs_action action)
 {
-	char notice[128];
-
-	assert_true(ncs_grid_act(&table, action, notice, sizeof(notice)));
+	assert_true(ncs_grid_act(&table, action));
 	ncs_grid_build(&table, &query);
 }
 
