@@ -47,16 +47,14 @@ size_t ncs_grid_scrollable_columns(const struct ncs_grid *table)
 	return count;
 }
 
-int ncs_grid_marks_width(const struct ncs_grid *table, int width)
+int ncs_grid_marks_width(int width)
 {
-	(void)table;
 	return width < 30 ? 2 : 3;
 }
 
 int ncs_grid_prefix_width(const struct ncs_grid *table, int width)
 {
-	return ncs_grid_marks_width(table, width) +
-	       (table->tree.on ? TREE_WIDTH : 0);
+	return ncs_grid_marks_width(width) + (table->tree.on ? TREE_WIDTH : 0);
 }
 
 static bool is_one_of(const struct ncs_column *column,

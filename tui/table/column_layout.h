@@ -31,7 +31,7 @@ size_t ncs_grid_scrollable_columns(const struct ncs_grid *table);
 /* Return the width of what is drawn in front of a row's cells, on a screen of
  * `width` columns: the marks (severity, tag, and a gap); and the marks with a
  * tree's folds. */
-int ncs_grid_marks_width(const struct ncs_grid *table, int width);
+int ncs_grid_marks_width(int width);
 int ncs_grid_prefix_width(const struct ncs_grid *table, int width);
 
 #endif

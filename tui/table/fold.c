@@ -85,15 +85,6 @@ static void sort_out(struct ncs_grid *table, const struct ncs_model *model)
 	}
 }
 
-static int compare(const void *left, const void *right)
-{
-	const struct ncs_grid_row *a = left, *b = right;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return (a->place > b->place) - (a->place < b->place);
-}
-
 /* Notes which rows each group has. */
 static void sum_up(struct ncs_grid *table)
 {
@@ -149,12 +140,7 @@ static bool put_group(struct ncs_grid *table,
 static bool is_selected(const struct ncs_grid *table,
 			const struct ncs_grid_row *row)
 {
-	struct ncs_grid_key key;
-
-	if (!table->pinned || !table->key.id)
-		return false;
-	ncs_grid_row_key(row, &key);
-	return ncs_grid_key_is(&key, &table->key);
+	return table->pinned && ncs_grid_row_is(row, &table->key);
 }
 
 /* Puts the rows of a group; of a closed one, the one that is selected. */
@@ -249,7 +235,7 @@ void ncs_fold(struct ncs_grid *table, const struct ncs_grid_query *query)
 	memcpy(folds->rows, table->rows, count * sizeof(*folds->rows));
 	folds->count = count;
 	sort_out(table, query->model);
-	qsort(folds->rows, count, sizeof(*folds->rows), compare);
+	qsort(folds->rows, count, sizeof(*folds->rows), ncs_grid_row_compare);
 	sum_up(table);
 	folds->on = true;
 	ncs_fold_arrange(table);

@@ -7,14 +7,6 @@
 
 #include "tui/term/sparkline.h"
 
-const struct ncs_column *ncs_grid_column(const char *id)
-{
-	for (size_t i = 0; i < ncs_column_count; i++)
-		if (strcmp(ncs_columns[i].id, id) == 0)
-			return &ncs_columns[i];
-	return NULL;
-}
-
 bool ncs_column_is_shown(const struct ncs_column *column,
 			 enum ncs_column_level level,
 			 const enum ncs_column_choice *choices)
@@ -93,6 +85,24 @@ void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 					      .channel = -1 };
 	else
 		ncs_grid_key_of(&row->row, key);
+}
+
+bool ncs_grid_row_is(const struct ncs_grid_row *row,
+		     const struct ncs_grid_key *key)
+{
+	struct ncs_grid_key own;
+
+	ncs_grid_row_key(row, &own);
+	return ncs_grid_key_is(&own, key);
+}
+
+int ncs_grid_row_compare(const void *left, const void *right)
+{
+	const struct ncs_grid_row *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
 }
 
 const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,

@@ -53,10 +53,8 @@ struct ncs_grid_rules {
 	 * all are text. */
 	enum ncs_role (*cell_role)(const struct ncs_column *column,
 				   const struct ncs_row *row);
-	/* Ids of the columns that the keys P, M and T sort by. */
-	const char *throughput;
-	const char *bytes;
-	const char *time;
+	/* The columns that the keys P, M and T sort by. */
+	enum ncs_column_id throughput, bytes, time;
 	/* Prints one line that names a row and describes its state, for a row
 	 * in the tree of another view. */
 	void (*title)(const struct ncs_row *row, char *text, size_t size);
@@ -165,9 +163,6 @@ struct ncs_grid_query {
 	const struct ncs_diagnosis *diagnosis;
 };
 
-/* Returns the column with an id, or NULL. */
-const struct ncs_column *ncs_grid_column(const char *id);
-
 /* Whether a column is shown at a level, given the user's choices, which are
  * indexed like ncs_columns. */
 bool ncs_column_is_shown(const struct ncs_column *column,
@@ -188,6 +183,13 @@ bool ncs_grid_is_downwards(const struct ncs_grid *table);
 /* Gets the name of a row, readable or not. The id in the name belongs to the
  * model. */
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key);
+
+/* Whether a row has this name. */
+bool ncs_grid_row_is(const struct ncs_grid_row *row,
+		     const struct ncs_grid_key *key);
+
+/* Orders rows by their group and place, for qsort(). */
+int ncs_grid_row_compare(const void *left, const void *right);
 
 /* Returns the rules of a row; in a tree, they may be those of another view. */
 const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,

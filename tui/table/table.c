@@ -141,15 +141,6 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 /* --- Selection ------------------------------------------------------------ */
 
-static bool is_key(const struct ncs_grid_row *row,
-		   const struct ncs_grid_key *key)
-{
-	struct ncs_grid_key own;
-
-	ncs_grid_row_key(row, &own);
-	return key->id && ncs_grid_key_is(&own, key);
-}
-
 /* Remembers the name of a row, which is selected. */
 static void pin_row(struct ncs_grid *table, const struct ncs_grid_row *row)
 {
@@ -181,7 +172,7 @@ static void find_selected(struct ncs_grid *table)
 	if (!table->pinned)
 		table->selected = 0;
 	for (size_t i = 0; table->pinned && i < table->count; i++) {
-		if (is_key(&table->rows[i], &table->key)) {
+		if (ncs_grid_row_is(&table->rows[i], &table->key)) {
 			table->selected = i;
 			return;
 		}
@@ -335,11 +326,10 @@ static void reveal(struct ncs_grid *table, size_t place)
 void ncs_grid_select_key(struct ncs_grid *table, const struct ncs_grid_key *key)
 {
 	const struct ncs_grid_row *rows;
-	struct ncs_grid_key own;
 	size_t count;
 
 	for (size_t i = 0; i < table->count; i++) {
-		if (is_key(&table->rows[i], key)) {
+		if (ncs_grid_row_is(&table->rows[i], key)) {
 			ncs_grid_select(table, i);
 			ncs_fold_arrange(table);
 			find_selected(table);
@@ -348,8 +338,7 @@ void ncs_grid_select_key(struct ncs_grid *table, const struct ncs_grid_key *key)
 	}
 	rows = ncs_fold_rows(table, &count);
 	for (size_t i = 0; i < count; i++) {
-		ncs_grid_row_key(&rows[i], &own);
-		if (ncs_grid_key_is(&own, key)) {
+		if (ncs_grid_row_is(&rows[i], key)) {
 			reveal(table, i);
 			return;
 		}
@@ -438,7 +427,7 @@ static size_t search_from(const struct ncs_grid *table,
 		first = row->of ? row->of->first : 0;
 		own = row->of ? row->of->count : 1;
 		while (!row->of && first + 1 < count &&
-		       !is_key(&table->folds.rows[first], &key))
+		       !ncs_grid_row_is(&table->folds.rows[first], &key))
 			first++;
 	}
 	if (direction == NCS_HERE)

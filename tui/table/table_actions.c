@@ -123,13 +123,13 @@ static bool act_on_order(struct ncs_grid *table, enum ncs_action action)
 		ncs_grid_set_sort(table, table->sort, !table->inverted);
 		break;
 	case NCS_ACTION_SORT_THROUGHPUT:
-		sort_by(table, ncs_grid_column(table->rules->throughput));
+		sort_by(table, &ncs_columns[table->rules->throughput]);
 		break;
 	case NCS_ACTION_SORT_BYTES:
-		sort_by(table, ncs_grid_column(table->rules->bytes));
+		sort_by(table, &ncs_columns[table->rules->bytes]);
 		break;
 	case NCS_ACTION_SORT_TIME:
-		sort_by(table, ncs_grid_column(table->rules->time));
+		sort_by(table, &ncs_columns[table->rules->time]);
 		break;
 	default:
 		return false;
@@ -252,7 +252,7 @@ bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action)
 static bool is_on_fold(const struct ncs_grid *table,
 		       const struct ncs_grid_row *row, int x)
 {
-	int sign = ncs_grid_marks_width(table, table->width) +
+	int sign = ncs_grid_marks_width(table->width) +
 		   NCS_GRID_INDENT * (int)row->depth;
 
 	return row->fold != NCS_FOLD_LEAF && x >= sign && x <= sign + 1;

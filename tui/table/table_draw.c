@@ -153,7 +153,7 @@ static void draw_row(const struct ncs_grid *table,
 {
 	enum ncs_severity severity = ncs_grid_severity(table, row);
 	enum ncs_role role = role_of(severity, selected);
-	int x = rect->x + ncs_grid_marks_width(table, rect->width) +
+	int x = rect->x + ncs_grid_marks_width(rect->width) +
 		NCS_GRID_INDENT * (int)row->depth;
 	const char mark[2] = { severity_marks[severity] };
 

@@ -52,15 +52,6 @@ void ncs_tree_set_all(struct ncs_tree *tree)
 
 /* --- Groups --------------------------------------------------------------- */
 
-static int compare_groups(const void *left, const void *right)
-{
-	const struct ncs_grid_row *a = left, *b = right;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return (a->place > b->place) - (a->place < b->place);
-}
-
 /* Puts the rows of each communicator together, as a group. Returns the number
  * of communicators, or NO_GROUP if there is no memory. */
 static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
@@ -88,7 +79,7 @@ static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 	free(groups);
 	if (table->count > 0)
 		qsort(table->rows, table->count, sizeof(*table->rows),
-		      compare_groups);
+		      ncs_grid_row_compare);
 	return count;
 }
 

@@ -20,13 +20,8 @@ static const struct ncs_channel_view *channel_of(const struct ncs_row *row)
 /* Whether the channel is idle now and was throughout the window. */
 static bool is_idle(const struct ncs_row *row)
 {
-	static const struct ncs_column *share;
-
-	if (channel_of(row)->state != NCS_CHANNEL_IDLE)
-		return false;
-	if (!share)
-		share = ncs_grid_column("CHANNEL_IDLE_SHARE");
-	return ncs_share_is_all(row, share);
+	return channel_of(row)->state == NCS_CHANNEL_IDLE &&
+	       ncs_share_is_all(row, NCS_COLUMN_CHANNEL_IDLE_SHARE);
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)
@@ -116,9 +111,9 @@ const struct ncs_screen_view ncs_screen_channels = {
 	.rules = {
 		.severity = severity,
 		.cell_role = ncs_wait_cell_role,
-		.throughput = "CHANNEL_RATE",
-		.bytes = "CHANNEL_BYTES",
-		.time = "CHANNEL_SINCE",
+		.throughput = NCS_COLUMN_CHANNEL_RATE,
+		.bytes = NCS_COLUMN_CHANNEL_BYTES,
+		.time = NCS_COLUMN_CHANNEL_SINCE,
 		.title = title,
 		.above = &ncs_screen_communicators.rules,
 	},

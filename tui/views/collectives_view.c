@@ -138,9 +138,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_collectives = {
 	.rules = {
 		.severity = severity,
-		.throughput = "COLLECTIVE_BUSBW",
-		.bytes = "COLLECTIVE_BYTES",
-		.time = "COLLECTIVE_TIME",
+		.throughput = NCS_COLUMN_COLLECTIVE_BUSBW,
+		.bytes = NCS_COLUMN_COLLECTIVE_BYTES,
+		.time = NCS_COLUMN_COLLECTIVE_TIME,
 		.above = &ncs_screen_communicators.rules,
 	},
 	.explain = explain,

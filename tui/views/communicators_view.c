@@ -206,9 +206,9 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_communicators = {
 	.rules = {
 		.severity = severity,
-		.throughput = "COMMUNICATOR_SEND_RATE",
-		.bytes = "COMMUNICATOR_RECV_RATE",
-		.time = "COMMUNICATOR_OLDEST",
+		.throughput = NCS_COLUMN_COMMUNICATOR_SEND_RATE,
+		.bytes = NCS_COLUMN_COMMUNICATOR_RECV_RATE,
+		.time = NCS_COLUMN_COMMUNICATOR_OLDEST,
 		.title = title,
 	},
 	.explain = explain,

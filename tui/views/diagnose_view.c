@@ -174,9 +174,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_diagnose = {
 	.rules = {
 		.severity = severity,
-		.throughput = "FINDING_WAITING",
-		.bytes = "FINDING_WAITING",
-		.time = "FINDING_SINCE",
+		.throughput = NCS_COLUMN_FINDING_WAITING,
+		.bytes = NCS_COLUMN_FINDING_WAITING,
+		.time = NCS_COLUMN_FINDING_SINCE,
 		.above = &ncs_screen_communicators.rules,
 	},
 	/* At first as much as the finding needs, by ncs_finding_lines(). */

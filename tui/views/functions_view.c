@@ -122,9 +122,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_functions = {
 	.rules = {
 		.severity = severity,
-		.throughput = "FUNCTION_RATE",
-		.bytes = "FUNCTION_BYTES",
-		.time = "FUNCTION_P99",
+		.throughput = NCS_COLUMN_FUNCTION_RATE,
+		.bytes = NCS_COLUMN_FUNCTION_BYTES,
+		.time = NCS_COLUMN_FUNCTION_P99,
 		.above = &ncs_screen_communicators.rules,
 	},
 	.explain = explain,

@@ -68,9 +68,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_nodes = {
 	.rules = {
 		.severity = severity,
-		.throughput = "NODE_RATE",
-		.bytes = "NODE_BYTES",
-		.time = "NODE_AGE",
+		.throughput = NCS_COLUMN_NODE_RATE,
+		.bytes = NCS_COLUMN_NODE_BYTES,
+		.time = NCS_COLUMN_NODE_AGE,
 	},
 	.explain = explain,
 };

@@ -26,25 +26,23 @@ enum { PLACES = 4 };
 static const struct {
 	enum ncs_proxy_state state;
 	enum ncs_proxy_transition entry;
-	const char *share;
+	enum ncs_column_id share;
 } places[PLACES] = {
-	{ NCS_PROXY_SLEEP, NCS_TRANSITION_SLEEP, "PROXY_SLEEP_SHARE" },
-	{ NCS_PROXY_APPEND, NCS_TRANSITION_APPEND, "PROXY_APPEND_SHARE" },
-	{ NCS_PROXY_ACTIVE, NCS_TRANSITION_ACTIVE, "PROXY_ACTIVE_SHARE" },
-	{ NCS_PROXY_IDLE, NCS_TRANSITION_IDLE, "PROXY_IDLE_SHARE" },
+	{ NCS_PROXY_SLEEP, NCS_TRANSITION_SLEEP, NCS_COLUMN_PROXY_SLEEP_SHARE },
+	{ NCS_PROXY_APPEND, NCS_TRANSITION_APPEND,
+	  NCS_COLUMN_PROXY_APPEND_SHARE },
+	{ NCS_PROXY_ACTIVE, NCS_TRANSITION_ACTIVE,
+	  NCS_COLUMN_PROXY_ACTIVE_SHARE },
+	{ NCS_PROXY_IDLE, NCS_TRANSITION_IDLE, NCS_COLUMN_PROXY_IDLE_SHARE },
 };
 
 static bool is_asleep(const struct ncs_row *row)
 {
-	static const struct ncs_column *share;
+	enum ncs_proxy_state state = row->rank->now.proxy.state;
 
-	if (row->rank->now.proxy.state == NCS_PROXY_UNKNOWN)
-		return true;
-	if (row->rank->now.proxy.state != NCS_PROXY_SLEEP)
-		return false;
-	if (!share)
-		share = ncs_grid_column("PROXY_SLEEP_SHARE");
-	return ncs_share_is_all(row, share);
+	return state == NCS_PROXY_UNKNOWN ||
+	       (state == NCS_PROXY_SLEEP &&
+		ncs_share_is_all(row, NCS_COLUMN_PROXY_SLEEP_SHARE));
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)
@@ -61,10 +59,9 @@ static enum ncs_severity severity(const struct ncs_row *row)
 static void share_of(const struct ncs_row *row, unsigned place, char *text,
 		     size_t size, double *share)
 {
-	const struct ncs_column *column = ncs_grid_column(places[place].share);
 	struct ncs_value value = { 0 };
 
-	ncs_column_get(column, row, &value);
+	ncs_column_get(&ncs_columns[places[place].share], row, &value);
 	*share = value.kind == NCS_VALUE_SHARE ? value.real : 0;
 	ncs_format_value(text, size, &value, 0, true);
 	if (value.kind == NCS_VALUE_SHARE)
@@ -310,9 +307,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_proxy = {
 	.rules = {
 		.severity = severity,
-		.throughput = "PROXY_ACTIVE_SHARE",
-		.bytes = "PROXY_APPENDED",
-		.time = "PROXY_SINCE",
+		.throughput = NCS_COLUMN_PROXY_ACTIVE_SHARE,
+		.bytes = NCS_COLUMN_PROXY_APPENDED,
+		.time = NCS_COLUMN_PROXY_SINCE,
 		.above = &ncs_screen_communicators.rules,
 	},
 	.detail = { BOXES_HEIGHT, LINES_HEIGHT, 1 },

@@ -56,9 +56,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_ranges = {
 	.rules = {
 		.severity = severity,
-		.throughput = "RANGE_BUSYBW",
-		.bytes = "RANGE_BYTES",
-		.time = "RANGE_BUSY",
+		.throughput = NCS_COLUMN_RANGE_BUSYBW,
+		.bytes = NCS_COLUMN_RANGE_BYTES,
+		.time = NCS_COLUMN_RANGE_BUSY,
 		.above = &ncs_screen_communicators.rules,
 	},
 	.explain = explain,

@@ -45,11 +45,10 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 	return ncs_rank_is_idle(rank) ? NCS_QUIET : NCS_NORMAL;
 }
 
-bool ncs_share_is_all(const struct ncs_row *row,
-		      const struct ncs_column *column)
+bool ncs_share_is_all(const struct ncs_row *row, enum ncs_column_id column)
 {
 	struct ncs_value value = { 0 };
 
-	ncs_column_get(column, row, &value);
+	ncs_column_get(&ncs_columns[column], row, &value);
 	return value.kind == NCS_VALUE_NONE || value.real > 0.9999;
 }

@@ -21,7 +21,6 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
 
 /* Whether a column that shows a share of the window shows all of it, or nothing
  * because it is not known. */
-bool ncs_share_is_all(const struct ncs_row *row,
-		      const struct ncs_column *column);
+bool ncs_share_is_all(const struct ncs_row *row, enum ncs_column_id column);
 
 #endif

@@ -94,9 +94,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 const struct ncs_screen_view ncs_screen_sizes = {
 	.rules = {
 		.severity = severity,
-		.throughput = "CLASS_BUSBW",
-		.bytes = "CLASS_SIZE",
-		.time = "CLASS_P99",
+		.throughput = NCS_COLUMN_CLASS_BUSBW,
+		.bytes = NCS_COLUMN_CLASS_SIZE,
+		.time = NCS_COLUMN_CLASS_P99,
 	},
 	.explain = explain,
 };

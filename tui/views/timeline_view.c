@@ -27,9 +27,9 @@ static enum ncs_severity severity(const struct ncs_row *row)
 const struct ncs_screen_view ncs_screen_timeline = {
 	.rules = {
 		.severity = severity,
-		.throughput = "TIMELINE_SINCE",
-		.bytes = "TIMELINE_SINCE",
-		.time = "TIMELINE_SINCE",
+		.throughput = NCS_COLUMN_TIMELINE_SINCE,
+		.bytes = NCS_COLUMN_TIMELINE_SINCE,
+		.time = NCS_COLUMN_TIMELINE_SINCE,
 	},
 	/* The legend of the letters, which the screen draws, too. */
 	.detail = { 2, 1 },

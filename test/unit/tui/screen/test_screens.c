@@ -1472,7 +1472,7 @@ TEST(menu_chooses_the_order)
 	assert_null(table->sort);
 	press("< Down Enter");
 	assert_false(screen.sorting);
-	assert_ptr_equal(table->sort, ncs_grid_column("RANK_RANK"));
+	assert_ptr_equal(table->sort, &ncs_columns[NCS_COLUMN_RANK_RANK]);
 	assert_false(table->inverted);
 	press("> Enter");
 	assert_true(table->inverted);

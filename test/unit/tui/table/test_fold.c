@@ -263,12 +263,10 @@ static void click_on_the_sign_opens_and_closes(void **state)
 	assert_true(ncs_grid_click(&table, y, 20));
 	build();
 	assert_false(is_shown(49));
-	assert_true(
-		ncs_grid_click(&table, y, ncs_grid_marks_width(&table, 80)));
+	assert_true(ncs_grid_click(&table, y, ncs_grid_marks_width(80)));
 	build();
 	assert_true(is_shown(49));
-	assert_true(
-		ncs_grid_click(&table, y, ncs_grid_marks_width(&table, 80)));
+	assert_true(ncs_grid_click(&table, y, ncs_grid_marks_width(80)));
 	build();
 	assert_false(is_shown(49));
 }
@@ -344,7 +342,7 @@ static void order_by_a_column_is_of_single_ranks(void **state)
 	size_t folded = table.count;
 
 	(void)state;
-	ncs_grid_set_sort(&table, ncs_grid_column("RANK_PID"), true);
+	ncs_grid_set_sort(&table, &ncs_columns[NCS_COLUMN_RANK_PID], true);
 	build();
 	assert_int_equal(table.count, table.passed);
 	ncs_grid_set_sort(&table, NULL, false);

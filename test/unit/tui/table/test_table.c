@@ -302,9 +302,9 @@ TEST(every_view_has_columns_for_P_M_T)
 		const struct ncs_grid_rules *rules =
 			&ncs_screen_view_of((enum ncs_view)view)->rules;
 
-		assert_non_null(ncs_grid_column(rules->throughput));
-		assert_non_null(ncs_grid_column(rules->bytes));
-		assert_non_null(ncs_grid_column(rules->time));
+		assert_int_equal(ncs_columns[rules->throughput].view, view);
+		assert_int_equal(ncs_columns[rules->bytes].view, view);
+		assert_int_equal(ncs_columns[rules->time].view, view);
 	}
 }
 
@@ -454,7 +454,7 @@ TEST(rows_that_need_somebody_come_first)
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(table.rows[i].row.rank->now.identity.rank,
 				 usual[i]);
-	ncs_grid_set_sort(&table, ncs_grid_column("RANK_RANK"), false);
+	ncs_grid_set_sort(&table, &ncs_columns[NCS_COLUMN_RANK_RANK], false);
 	build(&table, scripted, "");
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(table.rows[i].row.rank->now.identity.rank,
@@ -534,33 +534,31 @@ static bool is_shown(const struct ncs_grid *table, int width, const char *id)
 /* The smallest usual terminal shows the columns that explain a stuck job. */
 TEST(eighty_columns_show_the_important_columns)
 {
-	static const char *const ids[] = {
-		"RANK_RANK",           "RANK_STATE",
-		"RANK_WAIT",           "RANK_OLDEST",
-		"RANK_LATE",           "RANK_LATE_COST",
-		"RANK_BUSBW",          "RANK_RANK",
-		"CHANNEL_STATE",       "CHANNEL_SINCE",
-		"CHANNEL_STEP",        "CHANNEL_RATE",
-		"CHANNEL_GPU_SHARE",   "CHANNEL_PEER_SHARE",
-		"CHANNEL_NET_SHARE",   "CHANNEL_PEER",
-		"PROXY_STATE",         "PROXY_SINCE",
-		"PROXY_SLEEP_SHARE",   "PROXY_WAKEUP_RATE",
-		"COLLECTIVE_BUSBW",    "COLLECTIVE_ALGBW",
-		"COLLECTIVE_MOVING",   "COLLECTIVE_TIME",
-		"FUNCTION_P50",        "FUNCTION_P99",
-		"FUNCTION_OPERATIONS",
+	static enum ncs_column_id ids[] = {
+		NCS_COLUMN_RANK_RANK,           NCS_COLUMN_RANK_STATE,
+		NCS_COLUMN_RANK_WAIT,           NCS_COLUMN_RANK_OLDEST,
+		NCS_COLUMN_RANK_LATE,           NCS_COLUMN_RANK_LATE_COST,
+		NCS_COLUMN_RANK_BUSBW,          NCS_COLUMN_RANK_RANK,
+		NCS_COLUMN_CHANNEL_STATE,       NCS_COLUMN_CHANNEL_SINCE,
+		NCS_COLUMN_CHANNEL_STEP,        NCS_COLUMN_CHANNEL_RATE,
+		NCS_COLUMN_CHANNEL_GPU_SHARE,   NCS_COLUMN_CHANNEL_PEER_SHARE,
+		NCS_COLUMN_CHANNEL_NET_SHARE,   NCS_COLUMN_CHANNEL_PEER,
+		NCS_COLUMN_PROXY_STATE,         NCS_COLUMN_PROXY_SINCE,
+		NCS_COLUMN_PROXY_SLEEP_SHARE,   NCS_COLUMN_PROXY_WAKEUP_RATE,
+		NCS_COLUMN_COLLECTIVE_BUSBW,    NCS_COLUMN_COLLECTIVE_ALGBW,
+		NCS_COLUMN_COLLECTIVE_MOVING,   NCS_COLUMN_COLLECTIVE_TIME,
+		NCS_COLUMN_FUNCTION_P50,        NCS_COLUMN_FUNCTION_P99,
+		NCS_COLUMN_FUNCTION_OPERATIONS,
 	};
 	struct ncs_grid table;
 
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		init(&table, (enum ncs_view)view);
 		for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
-			const struct ncs_column *column =
-				ncs_grid_column(ids[i]);
+			const struct ncs_column *column = &ncs_columns[ids[i]];
 
-			assert_non_null(column);
 			if (column->view == view)
-				assert_true(is_shown(&table, 80, ids[i]));
+				assert_true(is_shown(&table, 80, column->id));
 		}
 		ncs_grid_release(&table);
 	}

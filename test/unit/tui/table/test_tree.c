@@ -168,7 +168,7 @@ TEST(fold_keys_need_a_tree)
 TEST(tree_keeps_the_order_within_and_among_communicators)
 {
 	act(NCS_ACTION_TREE);
-	table.sort = ncs_grid_column("RANK_PID");
+	table.sort = &ncs_columns[NCS_COLUMN_RANK_PID];
 	table.inverted = true;
 	ncs_grid_build(&table, &query);
 	assert_rows("C31C20");
