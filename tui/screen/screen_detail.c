@@ -103,8 +103,6 @@ static void draw_heading(const struct ncs_screen *screen,
 /* Puts what is under way: "AllReduce #529, 64MB, for 8.20ms". */
 static void put_operations(const struct ncs_rank *rank, struct pieces *pieces)
 {
-	uint64_t end_ns = ncs_rank_end_ns(rank);
-
 	for (size_t i = 0; i < rank->now.operation_count; i++) {
 		const struct ncs_operation_view *operation =
 			&rank->now.operations[i];
@@ -117,9 +115,7 @@ static void put_operations(const struct ncs_rank *rank, struct pieces *pieces)
 		ncs_format_value(bytes, sizeof(bytes), &size, 0, false);
 		ncs_append(text, sizeof(text), ", %sB, for ", bytes);
 		ncs_append_duration(text, sizeof(text),
-				    end_ns > operation->start_ns ?
-					    end_ns - operation->start_ns :
-					    0);
+				    ncs_age_ns(rank, operation->start_ns));
 		put_piece(pieces, NCS_ROLE_STRONG, text);
 	}
 }

@@ -36,11 +36,7 @@ static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
 static uint64_t age_ns(const struct ncs_row *row,
 		       const struct ncs_operation_view *operation)
 {
-	uint64_t end_ns = ncs_rank_end_ns(row->rank);
-
-	return operation && end_ns > operation->start_ns ?
-		       end_ns - operation->start_ns :
-		       0;
+	return operation ? ncs_age_ns(row->rank, operation->start_ns) : 0;
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)

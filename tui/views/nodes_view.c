@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "tui/text/node_text.h"
 #include "tui/text/words.h"
 
 static enum ncs_severity severity(const struct ncs_row *row)
@@ -49,11 +50,8 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_node *node = row->node;
 	uint64_t age_ns = ncs_node_age_ns(node, row->now_ns);
 
-	text[0] = '\0';
-	ncs_append(text, size, "%s: %s", node->name,
-		   ncs_node_state_help(node->state));
-	if (node->why[0])
-		ncs_append(text, size, ": %s", node->why);
+	ncs_append(text, size, "%s: ", node->name);
+	ncs_append_node_why(node, text, size);
 	ncs_append(text, size, ".");
 	if (age_ns != UINT64_MAX) {
 		ncs_append(text, size, " Its latest look, ");

@@ -96,10 +96,7 @@ static bool is_current(const struct ncs_row *row, unsigned place)
 
 static uint64_t duration_ns(const struct ncs_row *row)
 {
-	uint64_t end_ns = ncs_rank_end_ns(row->rank);
-	uint64_t since_ns = row->rank->now.proxy.since_ns;
-
-	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
+	return ncs_age_ns(row->rank, row->rank->now.proxy.since_ns);
 }
 
 static void draw_share_bar(int y, int x, int width, double share)
