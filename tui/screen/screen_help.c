@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "ncclstat/tables/launches.def"
-#include "ncclstat/tables/timings.def"
+#include "analysis/model/launch_waits.h"
 #include "tui/term/wrap.h"
 #include "tui/term/keys.h"
 #include "tui/text/words.h"
@@ -129,39 +128,35 @@ static void emit_marks(struct help_page *page)
 		  " Enter opens and closes");
 }
 
-static void emit_channel_states(struct help_page *page)
+static void emit_letter(struct help_page *page, char letter, const char *label,
+			const char *help)
 {
 	char name[32];
 
-	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++) {
-		snprintf(name, sizeof(name), "%c %s",
-			 ncs_channel_state_letter(i),
-			 ncs_channel_state_label(i));
-		emit_item(page, name, ncs_channel_state_help(i));
-	}
+	snprintf(name, sizeof(name), "%c %s", letter, label);
+	emit_item(page, name, help);
+}
+
+static void emit_channel_states(struct help_page *page)
+{
+	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		emit_letter(page, ncs_channel_state_letter(i),
+			    ncs_channel_state_label(i),
+			    ncs_channel_state_help(i));
 }
 
 static void emit_proxy_states(struct help_page *page)
 {
-	char name[32];
-
-	for (unsigned i = 0; i < NCS_PROXY_STATE_COUNT; i++) {
-		snprintf(name, sizeof(name), "%c %s", ncs_proxy_state_letter(i),
-			 ncs_proxy_state_name(i));
-		emit_item(page, name, ncs_proxy_state_help(i));
-	}
+	for (unsigned i = 0; i < NCS_PROXY_STATE_COUNT; i++)
+		emit_letter(page, ncs_proxy_state_letter(i),
+			    ncs_proxy_state_name(i), ncs_proxy_state_help(i));
 }
 
 static void emit_activities(struct help_page *page)
 {
-	char name[32];
-
-	for (unsigned i = 0; i < NCS_ACTIVITY_CHANNEL; i++) {
-		snprintf(name, sizeof(name), "%c %s",
-			 ncs_activity_letter((enum ncs_activity)i),
-			 ncs_activity_label((enum ncs_activity)i));
-		emit_item(page, name, ncs_activity_help((enum ncs_activity)i));
-	}
+	for (enum ncs_activity i = 0; i < NCS_ACTIVITY_CHANNEL; i++)
+		emit_letter(page, ncs_activity_letter(i), ncs_activity_label(i),
+			    ncs_activity_help(i));
 }
 
 /* Emits the columns of a view; of those of the table, if there is one, only the
@@ -180,40 +175,23 @@ static void emit_columns(struct help_page *page, enum ncs_view view,
 
 static void emit_losses(struct help_page *page)
 {
-	static const struct {
-		const char *name;
-		const char *help;
-	} losses[] = {
-#define X(ID, name, what, help) { name, help },
-		NCS_LOSSES(X)
-#undef X
-	};
-
 	emit_title(page, "What may be lost");
-	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
-		emit_item(page, losses[i].name, losses[i].help);
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		emit_item(page, ncs_loss_name(i), ncs_loss_help(i));
 }
 
 /* Emits the words of the ranks' waits: those of channels, and of launches where
  * there are none. */
 static void emit_waits(struct help_page *page)
 {
-	static const struct {
-		const char *name;
-		const char *help;
-	} launches[] = {
-#define X(ID, name, help) { name, help },
-		NCS_LAUNCH_WAITS(X)
-#undef X
-	};
-
 	emit_title(page, "WAITS-FOR, of a channel");
 	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		emit_item(page, ncs_channel_state_label(i),
 			  ncs_channel_state_help(i));
 	emit_title(page, "WAITS-FOR, without channels: of an operation");
-	for (size_t i = 0; i < sizeof(launches) / sizeof(*launches); i++)
-		emit_item(page, launches[i].name, launches[i].help);
+	for (unsigned i = 0; i < NCS_LAUNCH_WAIT_COUNT; i++)
+		emit_item(page, ncs_launch_wait_name(i),
+			  ncs_launch_wait_help(i));
 }
 
 /* --- The page of a view --------------------------------------------------- */

@@ -132,8 +132,7 @@ static bool put_group(struct ncs_grid *table,
 
 	row->of = group;
 	ncs_grid_row_key(row, &key);
-	row->fold = ncs_tree_is_open(&table->tree, &key) ? NCS_FOLD_OPEN :
-							   NCS_FOLD_CLOSED;
+	row->fold = ncs_tree_fold(&table->tree, &key);
 	return row->fold == NCS_FOLD_OPEN;
 }
 

@@ -27,10 +27,12 @@ static bool is_usually_open(const struct ncs_tree *tree,
 	return false;
 }
 
-bool ncs_tree_is_open(const struct ncs_tree *tree,
-		      const struct ncs_grid_key *key)
+enum ncs_fold ncs_tree_fold(const struct ncs_tree *tree,
+			    const struct ncs_grid_key *key)
 {
-	return is_usually_open(tree, key) != ncs_marks_have(&tree->other, key);
+	return is_usually_open(tree, key) != ncs_marks_have(&tree->other, key) ?
+		       NCS_FOLD_OPEN :
+		       NCS_FOLD_CLOSED;
 }
 
 bool ncs_tree_set_open(struct ncs_tree *tree, const struct ncs_grid_key *key,
@@ -97,8 +99,7 @@ static enum ncs_fold fold_of(const struct ncs_grid *table,
 	struct ncs_grid_key key;
 
 	ncs_grid_key_of(row, &key);
-	return ncs_tree_is_open(&table->tree, &key) ? NCS_FOLD_OPEN :
-						   NCS_FOLD_CLOSED;
+	return ncs_tree_fold(&table->tree, &key);
 }
 
 static struct ncs_grid_row *add_communicator(const struct ncs_grid *table,

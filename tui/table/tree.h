@@ -38,9 +38,9 @@ struct ncs_tree {
 	struct ncs_marks other; /* rows whose fold differs from the default */
 };
 
-/* Whether what is below the row of this name is shown. */
-bool ncs_tree_is_open(const struct ncs_tree *tree,
-		      const struct ncs_grid_key *key);
+/* Returns whether what is below the row of this name is shown. */
+enum ncs_fold ncs_tree_fold(const struct ncs_tree *tree,
+			    const struct ncs_grid_key *key);
 
 /* Folds or unfolds a row. Returns false if there is no memory. */
 bool ncs_tree_set_open(struct ncs_tree *tree, const struct ncs_grid_key *key,

@@ -187,17 +187,11 @@ static void format_share(char *text, size_t size, const struct ncs_value *value,
 static bool format_thousandths(char *text, size_t size, uint64_t thousandths,
 			       const char *unit, unsigned width)
 {
-	uint64_t whole = thousandths / 1000;
+	uint64_t whole = thousandths / 1000, rest = thousandths % 1000;
 
-	if (whole < 10) {
-		snprintf(text, size, "%" PRIu64 ".%02" PRIu64 "%s", whole,
-			 thousandths % 1000 / 10, unit);
-		if (fits(text, width))
-			return true;
-	}
-	if (whole < 100) {
-		snprintf(text, size, "%" PRIu64 ".%" PRIu64 "%s", whole,
-			 thousandths % 1000 / 100, unit);
+	for (int digits = decimals_of((double)whole); digits > 0; digits--) {
+		snprintf(text, size, "%" PRIu64 ".%0*" PRIu64 "%s", whole,
+			 digits, rest / (digits == 2 ? 10 : 100), unit);
 		if (fits(text, width))
 			return true;
 	}
@@ -301,6 +295,7 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 {
 	switch (value->kind) {
 	case NCS_VALUE_NONE:
+	case NCS_VALUE_RECENT: /* tui/term/sparkline.h draws these */
 		snprintf(text, size, "-");
 		return;
 	case NCS_VALUE_NUMBER:
@@ -326,10 +321,6 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		return;
 	case NCS_VALUE_DURATION:
 		format_uncertain(text, size, value, width);
-		return;
-	case NCS_VALUE_RECENT:
-		/* tui/term/sparkline.h draws these. */
-		snprintf(text, size, "-");
 		return;
 	case NCS_VALUE_TEXT:
 		ncs_utf8_clean(text, size, value->text, ascii);

@@ -34,9 +34,9 @@ DEFINE_LOOKUP(const char *, ncs_proxy_state_help, NCS_PROXY_STATES, PROXY_HELP)
 DEFINE_LOOKUP(char, ncs_channel_state_letter, NCS_CHANNEL_STATES,
 	      CHANNEL_LETTER)
 DEFINE_LOOKUP(char, ncs_proxy_state_letter, NCS_PROXY_STATES, PROXY_LETTER)
+DEFINE_LOOKUP(const char *, ncs_loss_help, NCS_LOSSES, LOSS_HELP)
 static DEFINE_LOOKUP(const char *, kernel_status_help, NCS_KERNEL_STATUSES,
-		     HELP) static DEFINE_LOOKUP(const char *, loss_help,
-						NCS_LOSSES, LOSS_HELP)
+		     HELP)
 
 	void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
 {
@@ -175,7 +175,7 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 			continue;
 		ncs_append(text, size, "%s%llu %s (%s)", separator,
 			   (unsigned long long)rank->now.losses[i],
-			   ncs_loss_name(i), loss_help(i));
+			   ncs_loss_name(i), ncs_loss_help(i));
 		separator = ", ";
 	}
 }
@@ -220,6 +220,14 @@ static void append_mean(struct ncs_estimate mean, char *text, size_t size)
 	}
 }
 
+static void append_bound(char *text, size_t size, double ns)
+{
+	if (ns >= 0)
+		append_ns(text, size, ns);
+	else
+		ncs_append(text, size, "?");
+}
+
 /* Appends a quantile with its bounds. Exact quantiles have none but those of
  * their histogram bucket, which are left out. */
 static void append_quantile(const char *name, struct ncs_quantile quantile,
@@ -230,15 +238,9 @@ static void append_quantile(const char *name, struct ncs_quantile quantile,
 	if (is_exact)
 		return;
 	ncs_append(text, size, " (");
-	if (quantile.low >= 0)
-		append_ns(text, size, quantile.low);
-	else
-		ncs_append(text, size, "?");
+	append_bound(text, size, quantile.low);
 	ncs_append(text, size, " to ");
-	if (quantile.high >= 0)
-		append_ns(text, size, quantile.high);
-	else
-		ncs_append(text, size, "?");
+	append_bound(text, size, quantile.high);
 	ncs_append(text, size, ")");
 }
 

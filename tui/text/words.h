@@ -83,7 +83,8 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			      size_t size);
 
-/* Return the table's explanation of a state, and its letter. */
+/* Return the table's explanation of a loss and of a state, and its letter. */
+const char *ncs_loss_help(unsigned loss);
 const char *ncs_channel_state_help(unsigned state);
 const char *ncs_proxy_state_help(unsigned state);
 char ncs_channel_state_letter(unsigned state);
