@@ -110,25 +110,32 @@ static unsigned priority_of(const struct ncs_grid *table,
 	return column->priority;
 }
 
-/* Chooses the columns of a table that is not scrolled sideways: those of the
- * highest priority. */
-static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
+/* Keeps as many columns as there is room for, those of the highest priority: of a
+ * table that is scrolled sideways the frozen ones only. Returns their total width,
+ * with a gap behind each. */
+static int keep_by_priority(const struct ncs_grid *table, bool is_scrolled,
+			    int room, bool *kept)
 {
 	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
-	size_t count = 0;
+	size_t indexes[NCS_GRID_COLUMNS_MAX], count = 0;
+	int used;
 
-	for (size_t i = 0; i < table->column_count; i++)
-		if (!is_noise(table, table->columns[i]))
-			items[count++] = (struct ncs_item){
-				.width = least_width(table, i),
-				.priority = priority_of(table,
-							table->columns[i]),
-			};
-	ncs_layout_fit(items, count, room, GAP);
-	count = 0;
-	for (size_t i = 0; i < table->column_count; i++)
-		kept[i] = !is_noise(table, table->columns[i]) &&
-			  items[count++].kept;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct ncs_column *column = table->columns[i];
+
+		if (is_scrolled ? !is_frozen(column) : is_noise(table, column))
+			continue;
+		items[count] = (struct ncs_item){
+			.width = least_width(table, i),
+			.priority = is_scrolled ? column->priority :
+						  priority_of(table, column),
+		};
+		indexes[count++] = i;
+	}
+	used = ncs_layout_fit(items, count, room, GAP);
+	for (size_t i = 0; i < count; i++)
+		kept[indexes[i]] = items[i].kept;
+	return used > 0 ? used + GAP : 0;
 }
 
 /* Returns the index of the first column that is not scrolled away, or
@@ -143,29 +150,6 @@ static size_t first_scrolled(const struct ncs_grid *table)
 	return table->column_count;
 }
 
-/* Keeps as many frozen columns as there is room for. Returns their total width,
- * with a gap behind each. */
-static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
-{
-	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
-	size_t indexes[NCS_GRID_COLUMNS_MAX], count = 0;
-	int used;
-
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (!is_frozen(table->columns[i]))
-			continue;
-		items[count] = (struct ncs_item){
-			.width = least_width(table, i),
-			.priority = table->columns[i]->priority,
-		};
-		indexes[count++] = i;
-	}
-	used = ncs_layout_fit(items, count, room, GAP);
-	for (size_t i = 0; i < count; i++)
-		kept[indexes[i]] = items[i].kept;
-	return used > 0 ? used + GAP : 0;
-}
-
 /* Chooses the columns of a table that is scrolled sideways: the column that was
  * scrolled to, then the frozen columns, then as many of the next columns as
  * there is room for. */
@@ -177,7 +161,7 @@ static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
 		kept[first] = true;
 		room -= least_width(table, first) + GAP;
 	}
-	room -= keep_frozen(table, room, kept);
+	room -= keep_by_priority(table, true, room, kept);
 	for (size_t i = first + 1; i < table->column_count; i++) {
 		if (is_frozen(table->columns[i]))
 			continue;
@@ -219,7 +203,7 @@ size_t ncs_grid_places(const struct ncs_grid *table, int width,
 	size_t count = 0;
 
 	if (table->skip == 0)
-		keep_by_priority(table, room, kept);
+		keep_by_priority(table, false, room, kept);
 	else
 		keep_by_place(table, room, kept);
 	for (size_t i = 0; i < table->column_count; i++) {

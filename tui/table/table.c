@@ -224,10 +224,8 @@ static bool have_one_communicator(const struct ncs_grid *table)
 	const struct ncs_communicator *one = NULL;
 
 	for (size_t i = 0; i < table->count; i++) {
-		const struct ncs_row *row = &table->rows[i].row;
 		const struct ncs_communicator *of =
-			row->rank ? row->rank->communicator :
-				    row->communicator;
+			ncs_row_communicator(&table->rows[i].row);
 
 		if (one && of && of != one)
 			return false;
