@@ -217,58 +217,58 @@ static int tabs_width(const struct ncs_screen *screen, enum tab_names names)
 	return width;
 }
 
-static const struct ncs_rank *rank_of_id(const struct ncs_screen *screen,
-					 const char *id)
+/* Appends the name of what a focus is on. Returns false if that is gone. */
+static bool append_name(const struct ncs_model *model,
+			const struct ncs_focus *focus, char *text, size_t size)
 {
-	for (size_t i = 0; i < screen->model.rank_count; i++)
-		if (strcmp(screen->model.ranks[i]->id, id) == 0)
-			return screen->model.ranks[i];
-	return NULL;
-}
+	const struct ncs_communicator *communicator;
 
-static bool is_node(const struct ncs_screen *screen, const char *name)
-{
-	for (size_t i = 0; i < screen->model.node_count; i++)
-		if (strcmp(screen->model.nodes[i].name, name) == 0)
-			return true;
-	return false;
+	switch (focus->kind) {
+	case NCS_FOCUS_COMMUNICATOR:
+	case NCS_FOCUS_COLLECTIVE:
+		communicator = ncs_communicator_of_key(model, focus->name);
+		if (communicator)
+			ncs_append_communicator(communicator, text, size);
+		return communicator;
+	case NCS_FOCUS_RANK:
+	case NCS_FOCUS_FUNCTION:
+		for (size_t i = 0; i < model->rank_count; i++)
+			if (strcmp(model->ranks[i]->id, focus->name) == 0) {
+				ncs_append_rank(model->ranks[i], text, size);
+				return true;
+			}
+		return false;
+	case NCS_FOCUS_NODE:
+		ncs_append(text, size, "%s", focus->name);
+		for (size_t i = 0; i < model->node_count; i++)
+			if (strcmp(model->nodes[i].name, focus->name) == 0)
+				return true;
+		return false;
+	case NCS_FOCUS_ALL:
+		break;
+	}
+	return true;
 }
 
 bool ncs_focus_is_gone(const struct ncs_screen *screen,
 		       const struct ncs_focus *focus)
 {
-	switch (focus->kind) {
-	case NCS_FOCUS_COMMUNICATOR:
-	case NCS_FOCUS_COLLECTIVE:
-		return !ncs_communicator_of_key(&screen->model, focus->name);
-	case NCS_FOCUS_RANK:
-	case NCS_FOCUS_FUNCTION:
-		return !rank_of_id(screen, focus->name);
-	case NCS_FOCUS_NODE:
-		return !is_node(screen, focus->name);
-	case NCS_FOCUS_ALL:
-		break;
-	}
-	return false;
+	char name[1] = "";
+
+	return !append_name(&screen->model, focus, name, sizeof(name));
 }
 
 static void append_focus(const struct ncs_screen *screen,
 			 const struct ncs_focus *focus, char *text, size_t size)
 {
+	char name[160] = "";
+
 	if (focus->kind == NCS_FOCUS_ALL)
 		return;
-	ncs_append(text, size, " %s ", ncs_term_symbol(NCS_SYMBOL_BELOW));
-	if (ncs_focus_is_gone(screen, focus))
-		ncs_append(text, size, "gone");
-	else if (focus->kind == NCS_FOCUS_NODE)
-		ncs_append(text, size, "%s", focus->name);
-	else if (focus->kind == NCS_FOCUS_RANK ||
-		 focus->kind == NCS_FOCUS_FUNCTION)
-		ncs_append_rank(rank_of_id(screen, focus->name), text, size);
-	else
-		ncs_append_communicator(ncs_communicator_of_key(&screen->model,
-								focus->name),
-					text, size);
+	ncs_append(text, size, " %s %s", ncs_term_symbol(NCS_SYMBOL_BELOW),
+		   append_name(&screen->model, focus, name, sizeof(name)) ?
+			   name :
+			   "gone");
 	if (focus->kind == NCS_FOCUS_FUNCTION ||
 	    focus->kind == NCS_FOCUS_COLLECTIVE)
 		ncs_append(text, size, " %s %s",
