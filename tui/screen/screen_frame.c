@@ -138,28 +138,26 @@ static void draw_bar(struct ncs_screen *screen, const struct ncs_rect *rect)
 static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
-	static const char *const names[] = {
-		[NCS_PROMPT_SEARCH] = "Search: ",
-		[NCS_PROMPT_HELP] = "Search the help: ",
-		[NCS_PROMPT_FILTER] = "Filter: ",
-		[NCS_PROMPT_SET] = "Set: ",
-		[NCS_PROMPT_GO] = "Go to: ",
-		[NCS_PROMPT_KEEP] = "y/n: write ",
-		[NCS_PROMPT_STACKS] = "y/n: read stacks of two processes at"
-				      " most; each pauses meanwhile",
+	static const struct {
+		const char *name;
+		const char *example; /* of what may be typed; NULL: none */
+	} prompts[] = {
+		[NCS_PROMPT_SEARCH] = { "Search: ", NCS_ROW_QUERY_EXAMPLES },
+		[NCS_PROMPT_HELP] = { "Search the help: " },
+		[NCS_PROMPT_FILTER] = { "Filter: ", NCS_ROW_QUERY_EXAMPLES },
+		[NCS_PROMPT_SET] = { "Set: ", "events=all-steps sample=8, or"
+					      " default" },
+		[NCS_PROMPT_GO] = { "Go to: ", "12.5, 1:02:03, -10 (before the"
+					       " end) or T14:03:05" },
+		[NCS_PROMPT_KEEP] = { "y/n: write " },
+		[NCS_PROMPT_STACKS] = { "y/n: read stacks of two processes at"
+					" most; each pauses meanwhile" },
 	};
-	static const char *const examples[] = {
-		[NCS_PROMPT_SEARCH] = NCS_ROW_QUERY_EXAMPLES,
-		[NCS_PROMPT_FILTER] = NCS_ROW_QUERY_EXAMPLES,
-		[NCS_PROMPT_SET] = "events=all-steps sample=8, or default",
-		[NCS_PROMPT_GO] = "12.5, 1:02:03, -10 (before the end) or"
-				  " T14:03:05",
-		[NCS_PROMPT_STACKS] = NULL,
-	};
+	const char *example = prompts[screen->prompt].example;
 	char text[LINE_BYTES];
 	int x;
 
-	snprintf(text, sizeof(text), "%s%s", names[screen->prompt],
+	snprintf(text, sizeof(text), "%s%s", prompts[screen->prompt].name,
 		 screen->prompt == NCS_PROMPT_KEEP ? screen->config_path :
 						     screen->typed);
 	ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
@@ -178,9 +176,8 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 	if (ncs_term_text_width(text) < width - x)
 		ncs_term_put(y, width - ncs_term_text_width(text), width,
 			     NCS_ROLE_TEXT, text);
-	if (!screen->typed[0] && examples[screen->prompt]) {
-		snprintf(text, sizeof(text), "such as %s",
-			 examples[screen->prompt]);
+	if (!screen->typed[0] && example) {
+		snprintf(text, sizeof(text), "such as %s", example);
 		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL, text);
 	}
 }
@@ -311,21 +308,22 @@ static void draw_no_job(const struct ncs_screen *screen,
 
 static void draw_no_nodes(const struct ncs_rect *rows)
 {
+	static const char *const ways[] = {
+		"  --slurm JOBID     all nodes of a Slurm job, by srun",
+		"  --hosts n[1-64]   by ssh",
+		"  --kube SELECTOR   pods, by kubectl exec",
+		"  --from COMMAND    anything that starts ncclstat"
+		" --stream=lines there",
+	};
 	struct ncs_rect rect = *rows;
 
 	put_below(&rect, NCS_ROLE_STRONG,
 		  "This view shows this machine or a recording. To see all"
 		  " nodes of a job, start ncclstat with one of these:");
-	put_below(&rect, NCS_ROLE_TEXT, "  --slurm JOBID     all nodes of a"
-					" Slurm job, by srun");
-	put_below(&rect, NCS_ROLE_TEXT, "  --hosts n[1-64]   by ssh");
-	put_below(&rect, NCS_ROLE_TEXT, "  --kube SELECTOR   pods, by kubectl"
-					" exec");
-	put_below(&rect, NCS_ROLE_TEXT, "  --from COMMAND    anything that"
-					" starts ncclstat --stream=lines there");
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		put_below(&rect, NCS_ROLE_TEXT, ways[i]);
 }
 
-/* Draws the reason for an empty table. */
 /* Says why a view of a job is empty, and what to do. */
 static const char *why_empty(enum ncs_view view)
 {
@@ -349,6 +347,7 @@ static const char *why_empty(enum ncs_view view)
 	}
 }
 
+/* Draws the reason for an empty table. */
 static void draw_no_rows(const struct ncs_screen *screen,
 			 const struct ncs_rect *rows)
 {

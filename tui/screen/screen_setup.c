@@ -25,25 +25,6 @@ static bool is_listed(enum ncs_option option)
 	return ncs_options_is_live(option) && option != NCS_OPTION_COLUMNS;
 }
 
-/* Returns the index of the entry for the plugin's settings. */
-static size_t set_place(void)
-{
-	size_t count = 0;
-
-	for (int i = 0; i < NCS_OPTIONS_END; i++)
-		count += is_listed((enum ncs_option)i);
-	return count;
-}
-
-size_t ncs_setup_count(enum ncs_view view)
-{
-	size_t count = set_place() + 1;
-
-	for (size_t i = 0; i < ncs_column_count; i++)
-		count += ncs_columns[i].view == view;
-	return count;
-}
-
 struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place)
 {
 	struct ncs_setup_entry entry = { .option = NCS_OPTION_SET };
@@ -61,6 +42,17 @@ struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place)
 		if (ncs_columns[i].view == view && place-- == 0)
 			entry.column = &ncs_columns[i];
 	return entry;
+}
+
+size_t ncs_setup_count(enum ncs_view view)
+{
+	size_t count = 0;
+	struct ncs_setup_entry entry;
+
+	do
+		entry = ncs_setup_entry(view, count++);
+	while (entry.option != NCS_OPTION_COLUMNS || entry.column);
+	return count - 1;
 }
 
 /* --- Drawing -------------------------------------------------------------- */
