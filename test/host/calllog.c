@@ -992,8 +992,3 @@ const char *calllog_text(const struct calllog_call *call,
 
 	return field == NULL ? NULL : field->text;
 }
-
-const char *calllog_key_name(enum calllog_key key)
-{
-	return key_table[key].name;
-}

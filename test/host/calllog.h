@@ -153,6 +153,4 @@ int calllog_int(const struct calllog_call *call, enum calllog_key key);
 const char *calllog_text(const struct calllog_call *call,
 	enum calllog_key key);
 
-const char *calllog_key_name(enum calllog_key key);
-
 #endif

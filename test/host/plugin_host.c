@@ -125,29 +125,15 @@ unsigned host_log_count(void)
 	return count;
 }
 
-bool host_log_line(unsigned back, char *line, size_t line_bytes)
+bool host_log_has(const char *text)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&kept.lock);
-	if (back < kept.count && back < LOG_LINES) {
-		snprintf(line, line_bytes, "%s",
-			kept.lines[(kept.count - 1 - back) % LOG_LINES]);
-		found = true;
-	}
+	for (unsigned i = 0; i < kept.count && i < LOG_LINES; i++)
+		found = found || strstr(kept.lines[i], text) != NULL;
 	pthread_mutex_unlock(&kept.lock);
 	return found;
-}
-
-bool host_log_has(const char *text)
-{
-	char line[LOG_LINE_BYTES];
-	unsigned back;
-
-	for (back = 0; host_log_line(back, line, sizeof(line)); back++)
-		if (strstr(line, text) != NULL)
-			return true;
-	return false;
 }
 
 void host_log_clear(void)
@@ -804,13 +790,15 @@ static bool handle_is_current(const struct host *host, uint64_t number)
 		host->handles[number].epoch == host->epoch;
 }
 
-void *host_handle(const struct host *host, uint64_t number)
+/* Returns the plugin's value for a number of the log in its current life; NULL
+ * if there is none. */
+static void *host_handle(const struct host *host, uint64_t number)
 {
 	return handle_is_current(host, number) ?
 		host->handles[number].handle : NULL;
 }
 
-void *host_context(const struct host *host, uint64_t number)
+static void *host_context(const struct host *host, uint64_t number)
 {
 	return number <= host->context_max ?
 		host->contexts[number].context : NULL;

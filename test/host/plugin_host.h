@@ -194,11 +194,6 @@ void host_drop_handles(struct host *host);
 /* Finalizes the live contexts of the log, then closes the library. */
 void host_finalize_all(struct host *host);
 
-/* Returns the plugin's value for a number of the log in its current life; NULL
- * if there is none. */
-void *host_handle(const struct host *host, uint64_t number);
-void *host_context(const struct host *host, uint64_t number);
-
 struct host_counts host_counts(const struct host *host);
 
 /* Return the event and the state that a log's call describes, before handles
@@ -218,9 +213,6 @@ void host_logger(enum nccl_log_level level, unsigned long subsystems,
 /* Returns the number of lines logged since the start or since
  * host_log_clear(). */
 unsigned host_log_count(void);
-
-/* Copies the line that was logged `back` lines before the last one. */
-bool host_log_line(unsigned back, char *line, size_t line_bytes);
 
 /* Tells whether one of the kept lines contains the text. */
 bool host_log_has(const char *text);

@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording as a sequence of chunks; see recorded_file.h. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/array.h"
 #include "test/unit/support/recorded_file.h"
+#include "test/unit/support/recording_fixture.h"
 #include "test/unit/support/unit.h"
-
-static char *read_all(const char *path, uint64_t *bytes)
-{
-	FILE *stream = fopen(path, "rb");
-	char *all;
-
-	assert_non_null(stream);
-	fseek(stream, 0, SEEK_END);
-	*bytes = (uint64_t)ftell(stream);
-	rewind(stream);
-	all = malloc(*bytes + 1);
-	assert_int_equal(fread(all, 1, *bytes, stream), *bytes);
-	fclose(stream);
-	return all;
-}
 
 static void add(struct recorded_file *file, const struct ncs_chunk *header,
 		const char *payload, uint64_t offset)
@@ -93,10 +78,12 @@ static void check_indexes(const struct recorded_file *file, uint64_t offset)
 
 void recorded_file_read(struct recorded_file *file, const char *path)
 {
-	char *all = read_all(path, &file->bytes);
+	size_t bytes;
+	char *all = recording_fixture_read(path, &bytes);
 	const struct ncs_end *end;
 	uint64_t offset = 0;
 
+	file->bytes = bytes;
 	file->chunks = NULL;
 	file->count = file->capacity = 0;
 	while (offset < file->bytes) {

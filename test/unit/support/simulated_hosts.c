@@ -163,8 +163,9 @@ uint64_t simulated_clock_ns(const struct simulated_hosts *hosts, unsigned host,
 	       (uint64_t)llround(drift * (double)true_ns);
 }
 
-uint64_t simulated_gpu_ns(const struct simulated_hosts *hosts, unsigned rank,
-			  uint64_t true_ns)
+/* Returns the %globaltimer of a rank's GPU at a true time. */
+static uint64_t simulated_gpu_ns(const struct simulated_hosts *hosts,
+				 unsigned rank, uint64_t true_ns)
 {
 	double drift = 20e-6 * fixed(hosts->options.seed + 77, rank);
 

@@ -101,8 +101,4 @@ int simulated_hosts_stream(const struct simulated_options *options,
 uint64_t simulated_clock_ns(const struct simulated_hosts *hosts, unsigned host,
 			    uint64_t true_ns);
 
-/* Returns the %globaltimer of a rank's GPU at a true time. */
-uint64_t simulated_gpu_ns(const struct simulated_hosts *hosts, unsigned rank,
-			  uint64_t true_ns);
-
 #endif
