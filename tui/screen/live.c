@@ -98,6 +98,13 @@ static uint64_t now_ns(void)
 	return ncs_clock_monotonic_ns();
 }
 
+/* Returns the screen, for a message at this time. */
+static struct ncs_screen *screen_now(struct live *live)
+{
+	live->screen.now_ns = now_ns();
+	return &live->screen;
+}
+
 static void wall_clock(struct live *live)
 {
 	const struct ncs_replay *replay = live->replay;
@@ -208,7 +215,7 @@ static void toggle_detail(struct live *live)
 		ncs_lease_take(&live->lease, &live->screen.model,
 			       &live->targets, now_ns(), text, sizeof(text));
 	}
-	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+	ncs_screen_say(screen_now(live), "%s", text);
 }
 
 static void ask(struct live *live)
@@ -226,7 +233,7 @@ static void ask(struct live *live)
 	if (meant[0])
 		snprintf(text, sizeof(text), "no setting: %s%s", setting,
 			 meant);
-	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+	ncs_screen_say(screen_now(live), "%s", text);
 }
 
 static void renew_lease(struct live *live)
@@ -236,7 +243,7 @@ static void renew_lease(struct live *live)
 	ncs_lease_renew(&live->lease, now_ns(), text, sizeof(text));
 	if (!text[0])
 		return;
-	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+	ncs_screen_say(screen_now(live), "%s", text);
 	live->redraw = true;
 }
 
@@ -279,7 +286,7 @@ static void read_stacks(struct live *live)
 		screen->options.ascii);
 
 	if (error)
-		ncs_screen_say(screen, now_ns(), "no stacks: %s",
+		ncs_screen_say(screen_now(live), "no stacks: %s",
 			       error == -EBUSY ? "they are being read" :
 						 strerror(-error));
 }
@@ -304,12 +311,12 @@ static void on_stacks(struct live *live)
 	bool has_ended = ncs_stacks_reading_take(&live->stacks, &said, &page);
 
 	if (said)
-		ncs_screen_say(&live->screen, now_ns(), "%s", said);
+		ncs_screen_say(screen_now(live), "%s", said);
 	live->redraw = live->redraw || said;
 	if (!has_ended)
 		return;
 	if (!page)
-		ncs_screen_say(&live->screen, now_ns(),
+		ncs_screen_say(screen_now(live),
 			       "no stacks: their reader has died");
 	/* It has said why there are none. */
 	if (page && !page[0]) {
@@ -333,10 +340,10 @@ static void save_view(struct live *live)
 	stamp.host = live->screen.host;
 	error = ncs_save_view(&live->screen, &stamp, path, sizeof(path));
 	if (error)
-		ncs_screen_say(&live->screen, now_ns(), "not saved: %s: %s",
+		ncs_screen_say(screen_now(live), "not saved: %s: %s",
 			       strerror(-error), path);
 	else
-		ncs_screen_say(&live->screen, now_ns(), "saved to %s", path);
+		ncs_screen_say(screen_now(live), "saved to %s", path);
 }
 
 static void keep(struct live *live)
@@ -347,15 +354,15 @@ static void keep(struct live *live)
 	ncs_screen_collect(&live->screen);
 	error = ncs_config_file_store(path, &live->screen.options);
 	if (error == -EPERM)
-		ncs_screen_say(&live->screen, now_ns(),
+		ncs_screen_say(screen_now(live),
 			       "not written: the present file could not be"
 			       " read: %s",
 			       path);
 	else if (error)
-		ncs_screen_say(&live->screen, now_ns(), "not written: %s: %s",
+		ncs_screen_say(screen_now(live), "not written: %s: %s",
 			       strerror(-error), path);
 	else
-		ncs_screen_say(&live->screen, now_ns(), "written to %s", path);
+		ncs_screen_say(screen_now(live), "written to %s", path);
 }
 
 /* --- Keys and signals ----------------------------------------------------- */
@@ -694,7 +701,7 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		ncs_screen_set_replay(&live->screen, live->replay,
 				      &live->search);
 	if (complaint[0])
-		ncs_screen_say(&live->screen, now_ns(), "%s", complaint);
+		ncs_screen_say(screen_now(live), "%s", complaint);
 }
 
 /* Starts to play the recording and to search it. If there is no memory, the

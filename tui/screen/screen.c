@@ -130,46 +130,44 @@ int ncs_screen_fill(struct ncs_screen *screen, struct ncs_source *source)
 
 /* --- Tags ----------------------------------------------------------------- */
 
-static void say_tags(struct ncs_screen *screen, uint64_t now_ns)
+static void say_tags(struct ncs_screen *screen)
 {
-	ncs_screen_say(screen, now_ns,
-		       "%zu tagged; o shows only these, U untags",
+	ncs_screen_say(screen, "%zu tagged; o shows only these, U untags",
 		       screen->tags.count);
 }
 
 /* Returns the selected row; shows a message and returns NULL if there is no row
  * to tag. */
-static const struct ncs_row *taggable(struct ncs_screen *screen,
-				      uint64_t now_ns)
+static const struct ncs_row *taggable(struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	if (row && !row->unreadable && !row->of)
 		return &row->row;
-	ncs_screen_say(screen, now_ns, "%s",
+	ncs_screen_say(screen, "%s",
 		       row && row->of ? "Enter shows its ranks, to be tagged" :
 					"this row cannot be tagged");
 	return NULL;
 }
 
-static void tag(struct ncs_screen *screen, bool whole, uint64_t now_ns)
+static void tag(struct ncs_screen *screen, bool whole)
 {
-	const struct ncs_row *row = taggable(screen, now_ns);
+	const struct ncs_row *row = taggable(screen);
 	struct ncs_grid_key key;
 
 	if (!row)
 		return;
 	ncs_grid_key_of(row, &key);
 	if (!whole && ncs_marks_remove(&screen->tags, &key)) {
-		say_tags(screen, now_ns);
+		say_tags(screen);
 	} else if (!whole && ncs_marks_cover(&screen->tags, row)) {
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "tagged as part of a tagged row; U untags all");
 	} else if (!ncs_marks_add(&screen->tags, &key, whole)) {
-		ncs_screen_say(screen, now_ns, "not enough memory");
+		ncs_screen_say(screen, "not enough memory");
 		return;
 	} else {
-		say_tags(screen, now_ns);
+		say_tags(screen);
 	}
 	ncs_grid_act(ncs_screen_table(screen), NCS_ACTION_DOWN);
 	screen->only_tagged = screen->only_tagged && screen->tags.count > 0;
@@ -177,28 +175,27 @@ static void tag(struct ncs_screen *screen, bool whole, uint64_t now_ns)
 }
 
 /* Tags or untags rows. Returns false if the action is not one of these. */
-static bool act_on_tags(struct ncs_screen *screen, enum ncs_action action,
-			uint64_t now_ns)
+static bool act_on_tags(struct ncs_screen *screen, enum ncs_action action)
 {
 	switch (action) {
 	case NCS_ACTION_TAG:
 	case NCS_ACTION_TAG_WHOLE:
-		tag(screen, action == NCS_ACTION_TAG_WHOLE, now_ns);
+		tag(screen, action == NCS_ACTION_TAG_WHOLE);
 		return true;
 	case NCS_ACTION_UNTAG_ALL:
-		ncs_screen_say(screen, now_ns, "nothing is tagged now");
+		ncs_screen_say(screen, "nothing is tagged now");
 		ncs_marks_clear(&screen->tags);
 		screen->only_tagged = false;
 		ncs_screen_build(screen);
 		return true;
 	case NCS_ACTION_TAGGED_ONLY:
 		if (screen->tags.count == 0) {
-			ncs_screen_say(screen, now_ns,
+			ncs_screen_say(screen,
 				       "nothing is tagged: Space tags a row");
 			return true;
 		}
 		screen->only_tagged = !screen->only_tagged;
-		ncs_screen_say(screen, now_ns, "%s",
+		ncs_screen_say(screen, "%s",
 			       screen->only_tagged ? "only tagged rows" :
 						     "all rows");
 		ncs_screen_build(screen);
@@ -210,15 +207,14 @@ static bool act_on_tags(struct ncs_screen *screen, enum ncs_action action,
 
 /* --- Keys ----------------------------------------------------------------- */
 
-static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
+static void toggle_pause(struct ncs_screen *screen)
 {
 	screen->paused = !screen->paused;
-	ncs_screen_say(screen, now_ns, "%s",
+	ncs_screen_say(screen, "%s",
 		       screen->paused ? "paused: Z resumes" : "resumed");
 }
 
-static void show_window(struct ncs_screen *screen, enum ncs_window window,
-			uint64_t now_ns)
+static void show_window(struct ncs_screen *screen, enum ncs_window window)
 {
 	static const char *const names[NCS_WINDOW_COUNT] = {
 		[NCS_WINDOW_NOW] = "over the latest interval",
@@ -230,35 +226,33 @@ static void show_window(struct ncs_screen *screen, enum ncs_window window,
 
 	ncs_model_set_window(&screen->model, window);
 	ncs_screen_build(screen);
-	ncs_screen_say(screen, now_ns, "rates and shares: %s", names[window]);
+	ncs_screen_say(screen, "rates and shares: %s", names[window]);
 }
 
 /* Shows the next window. The window since z exists only after z was pressed. */
-static void next_window(struct ncs_screen *screen, uint64_t now_ns)
+static void next_window(struct ncs_screen *screen)
 {
 	unsigned count = screen->model.marked_ns != 0 ? NCS_WINDOW_COUNT :
 							NCS_WINDOW_MARK;
 
 	show_window(screen,
-		    (enum ncs_window)((screen->model.window + 1) % count),
-		    now_ns);
+		    (enum ncs_window)((screen->model.window + 1) % count));
 }
 
 /* Begins the window since z at the latest sample. */
-static void mark(struct ncs_screen *screen, uint64_t now_ns)
+static void mark(struct ncs_screen *screen)
 {
 	if (ncs_model_mark(&screen->model) != 0) {
-		ncs_screen_say(screen, now_ns, "not enough memory");
+		ncs_screen_say(screen, "not enough memory");
 		return;
 	}
-	show_window(screen, NCS_WINDOW_MARK, now_ns);
-	ncs_screen_say(screen, now_ns,
+	show_window(screen, NCS_WINDOW_MARK);
+	ncs_screen_say(screen,
 		       "rates and shares start again here; a selects other"
 		       " times");
 }
 
-static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
-			uint64_t now_ns)
+static bool act_on_view(struct ncs_screen *screen, enum ncs_action action)
 {
 	switch (action) {
 #define X(WITH, ID, ...) \
@@ -274,15 +268,14 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 		ncs_screen_step_view(screen, NCS_VIEW_TABS - 1);
 		return true;
 	case NCS_ACTION_SIZES:
-		ncs_screen_toggle_sizes(screen, now_ns);
+		ncs_screen_toggle_sizes(screen);
 		return true;
 	case NCS_ACTION_ENTER:
-		ncs_screen_enter(screen, now_ns);
+		ncs_screen_enter(screen);
 		return true;
 	case NCS_ACTION_BACK:
 		if (!ncs_screen_go_up(screen))
-			ncs_screen_say(screen, now_ns,
-				       "this is the top; q quits");
+			ncs_screen_say(screen, "this is the top; q quits");
 		return true;
 	case NCS_ACTION_HELP:
 		ncs_help_open(screen, NULL);
@@ -297,8 +290,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 	}
 }
 
-static bool act_on_search(struct ncs_screen *screen, enum ncs_action action,
-			  uint64_t now_ns)
+static bool act_on_search(struct ncs_screen *screen, enum ncs_action action)
 {
 	switch (action) {
 	case NCS_ACTION_SEARCH:
@@ -308,22 +300,21 @@ static bool act_on_search(struct ncs_screen *screen, enum ncs_action action,
 		ncs_prompt_open(screen, NCS_PROMPT_FILTER);
 		return true;
 	case NCS_ACTION_SEARCH_NEXT:
-		ncs_prompt_find_again(screen, NCS_FORWARD, now_ns);
+		ncs_prompt_find_again(screen, NCS_FORWARD);
 		return true;
 	case NCS_ACTION_SEARCH_PREVIOUS:
-		ncs_prompt_find_again(screen, NCS_BACKWARD, now_ns);
+		ncs_prompt_find_again(screen, NCS_BACKWARD);
 		return true;
 	case NCS_ACTION_NEXT_ABNORMAL:
 		if (!ncs_grid_next_abnormal(ncs_screen_table(screen)))
-			ncs_screen_say(screen, now_ns, "nothing abnormal here");
+			ncs_screen_say(screen, "nothing abnormal here");
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action,
-			      uint64_t now_ns)
+static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action)
 {
 	static const enum ncs_option options[NCS_ACTION_COUNT] = {
 		[NCS_ACTION_IDLE] = NCS_OPTION_IDLE,
@@ -343,18 +334,18 @@ static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_HEADER:
 	case NCS_ACTION_SYMBOLS:
 	case NCS_ACTION_COLORS:
-		ncs_screen_step_option(screen, options[action], true, now_ns);
+		ncs_screen_step_option(screen, options[action], true);
 		return true;
 	case NCS_ACTION_ZOOM_IN:
 	case NCS_ACTION_ZOOM_OUT:
 	case NCS_ACTION_PAN_BACK:
 	case NCS_ACTION_PAN_ON:
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "this key moves through the timeline, view %u",
 			       NCS_VIEW_TIMELINE + 1);
 		return true;
 	case NCS_ACTION_NO_KILL:
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "nothing here stops a job; q quits this view");
 		return true;
 	default:
@@ -362,27 +353,26 @@ static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action,
 	}
 }
 
-static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
-			    uint64_t now_ns)
+static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action)
 {
 	switch (action) {
 	case NCS_ACTION_QUIT:
 		return NCS_REQUEST_QUIT;
 	case NCS_ACTION_INTERVAL_SHORTER:
-		return ncs_screen_change_interval(screen, false, now_ns);
+		return ncs_screen_change_interval(screen, false);
 	case NCS_ACTION_INTERVAL_LONGER:
-		return ncs_screen_change_interval(screen, true, now_ns);
+		return ncs_screen_change_interval(screen, true);
 	case NCS_ACTION_PAUSE:
-		toggle_pause(screen, now_ns);
+		toggle_pause(screen);
 		return screen->paused ? 0 : NCS_REQUEST_SAMPLE;
 	case NCS_ACTION_WINDOW:
-		next_window(screen, now_ns);
+		next_window(screen);
 		return 0;
 	case NCS_ACTION_MARK:
-		mark(screen, now_ns);
+		mark(screen);
 		return 0;
 	case NCS_ACTION_SAMPLE:
-		ncs_screen_say(screen, now_ns, "refreshed");
+		ncs_screen_say(screen, "refreshed");
 		return NCS_REQUEST_SAMPLE;
 	case NCS_ACTION_DETAIL:
 		return NCS_REQUEST_DETAIL;
@@ -398,9 +388,9 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_SAVE:
 		return NCS_REQUEST_SAVE;
 	case NCS_ACTION_KEEP:
-		return ncs_prompt_keep(screen, now_ns);
+		return ncs_prompt_keep(screen);
 	case NCS_ACTION_REPAINT:
-		ncs_screen_say(screen, now_ns, "redrawn");
+		ncs_screen_say(screen, "redrawn");
 		return NCS_REQUEST_REPAINT;
 	default:
 		return 0;
@@ -408,20 +398,19 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 }
 
 /* Says that a key has no meaning, and which is like it. */
-static void say_unknown(struct ncs_screen *screen, int code, uint64_t now_ns)
+static void say_unknown(struct ncs_screen *screen, int code)
 {
 	int other = code < 0x80 && isalpha(code) ? code ^ ('a' ^ 'A') : 0;
 
 	if (other && ncs_key_action(other) != NCS_ACTION_NONE)
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "unknown key; did you mean %c? ? shows all keys",
 			       other);
 	else
-		ncs_screen_say(screen, now_ns, "unknown key; ? shows all keys");
+		ncs_screen_say(screen, "unknown key; ? shows all keys");
 }
 
-static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
-			 uint64_t now_ns)
+static bool act_on_table(struct ncs_screen *screen, enum ncs_action action)
 {
 	if (!ncs_grid_act(ncs_screen_table(screen), action))
 		return false;
@@ -430,13 +419,12 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 		ncs_grid_set_columns(&screen->tables[i],
 				     ncs_screen_table(screen)->level,
 				     screen->options.columns);
-	ncs_screen_follow_table(screen, now_ns);
+	ncs_screen_follow_table(screen);
 	return true;
 }
 
 /* Handles a key, or a click on its name, for which `code` is 0. */
-static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
-		    uint64_t now_ns)
+static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action)
 {
 	unsigned requests;
 
@@ -444,21 +432,21 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
 		if (screen->setup)
-			return ncs_setup_key(screen, code, action, now_ns);
+			return ncs_setup_key(screen, code, action);
 		if (action == NCS_ACTION_SEARCH)
 			ncs_prompt_open(screen, NCS_PROMPT_HELP);
 		else if (!ncs_help_act(screen, action))
-			ncs_screen_say(screen, now_ns, "\"%s\" was not found",
+			ncs_screen_say(screen, "\"%s\" was not found",
 				       screen->help_search);
 		return 0;
 	}
 	if (screen->sorting && action != NCS_ACTION_REPAINT &&
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
-		ncs_sort_act(screen, action, now_ns);
+		ncs_sort_act(screen, action);
 		return 0;
 	}
 	if (screen->view == NCS_VIEW_TIMELINE &&
-	    ncs_timeline_act(screen, action, now_ns))
+	    ncs_timeline_act(screen, action))
 		return 0;
 	if (action == NCS_ACTION_SORT_NEXT ||
 	    action == NCS_ACTION_SORT_PREVIOUS) {
@@ -469,41 +457,39 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 		ncs_prompt_open(screen, NCS_PROMPT_GO);
 		return 0;
 	}
-	if (ncs_replay_act(screen, action, now_ns, &requests))
+	if (ncs_replay_act(screen, action, &requests))
 		return requests;
-	if (act_on_view(screen, action, now_ns) ||
-	    act_on_table(screen, action, now_ns) ||
-	    act_on_search(screen, action, now_ns) ||
-	    act_on_tags(screen, action, now_ns) ||
-	    act_on_appearance(screen, action, now_ns))
+	if (act_on_view(screen, action) || act_on_table(screen, action) ||
+	    act_on_search(screen, action) || act_on_tags(screen, action) ||
+	    act_on_appearance(screen, action))
 		return 0;
 	if (action == NCS_ACTION_NONE)
-		say_unknown(screen, code, now_ns);
-	return act_outside(screen, action, now_ns);
+		say_unknown(screen, code);
+	return act_outside(screen, action);
 }
 
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 {
 	unsigned requests;
 
+	screen->now_ns = now_ns;
 	screen->notice[0] = '\0';
-	if (ncs_prompt_key(screen, code, now_ns, &requests))
+	if (ncs_prompt_key(screen, code, &requests))
 		return requests;
-	return act(screen, code, ncs_key_action(code), now_ns);
+	return act(screen, code, ncs_key_action(code));
 }
 
 /* --- The mouse ------------------------------------------------------------ */
 
-static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
-		      uint64_t now_ns)
+static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse)
 {
 	unsigned requests;
 
 	if (screen->setup)
-		return ncs_setup_click(screen, mouse->y, now_ns);
+		return ncs_setup_click(screen, mouse->y);
 	if (screen->help)
 		return 0;
-	if (ncs_replay_click(screen, mouse->y, mouse->x, now_ns, &requests))
+	if (ncs_replay_click(screen, mouse->y, mouse->x, &requests))
 		return requests;
 	for (size_t i = 0; i < screen->click_target_count; i++) {
 		const struct ncs_click_target *target =
@@ -511,12 +497,12 @@ static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
 
 		if (mouse->y == target->y && mouse->x >= target->x &&
 		    mouse->x < target->x + target->width)
-			return act(screen, 0, target->action, now_ns);
+			return act(screen, 0, target->action);
 	}
 	if (screen->view == NCS_VIEW_TIMELINE)
 		ncs_timeline_click(screen, mouse->x);
 	if (ncs_grid_click(ncs_screen_table(screen), mouse->y, mouse->x))
-		ncs_screen_follow_table(screen, now_ns);
+		ncs_screen_follow_table(screen);
 	return 0;
 }
 
@@ -525,15 +511,16 @@ unsigned ncs_screen_mouse(struct ncs_screen *screen,
 {
 	enum ncs_action action = NCS_ACTION_DOWN;
 
+	screen->now_ns = now_ns;
 	/* A prompt takes only keys. */
 	if (mouse->kind == NCS_MOUSE_OTHER || screen->prompt != NCS_PROMPT_NONE)
 		return 0;
 	screen->notice[0] = '\0';
 	if (mouse->kind == NCS_MOUSE_CLICK)
-		return click(screen, mouse, now_ns);
+		return click(screen, mouse);
 	if (mouse->kind == NCS_MOUSE_WHEEL_UP)
 		action = NCS_ACTION_UP;
 	for (int i = 0; i < WHEEL_ROWS; i++)
-		act(screen, 0, action, now_ns);
+		act(screen, 0, action);
 	return 0;
 }

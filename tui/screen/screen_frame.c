@@ -184,13 +184,14 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 
 /* Draws the prompt, or otherwise the message, in the last line. Returns false
  * if there is neither. */
-static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
+static bool draw_message(const struct ncs_screen *screen)
 {
 	int y = ncs_term_height() - 1, width = ncs_term_width();
 
 	if (screen->prompt != NCS_PROMPT_NONE) {
 		draw_prompt(screen, y, width);
-	} else if (screen->notice[0] && now_ns < screen->notice_until_ns) {
+	} else if (screen->notice[0] &&
+		   screen->now_ns < screen->notice_until_ns) {
 		ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 		ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, screen->notice);
 	} else {
@@ -202,10 +203,9 @@ static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 /* Draws the prompt or the message, or otherwise the function bar if there is
  * one. */
 static void draw_last_line(struct ncs_screen *screen,
-			   const struct ncs_layout *layout, uint64_t now_ns)
+			   const struct ncs_layout *layout)
 {
-	if (!draw_message(screen, now_ns) &&
-	    layout->part[NCS_PART_BAR].height > 0)
+	if (!draw_message(screen) && layout->part[NCS_PART_BAR].height > 0)
 		draw_bar(screen, &layout->part[NCS_PART_BAR]);
 }
 
@@ -412,18 +412,17 @@ static void draw_too_small(int height, int width)
 
 /* Draws the first and the last line of a page in place of the view. */
 static void draw_page(const struct ncs_screen *screen, int height, int width,
-		      uint64_t now_ns, const char *title, const char *hint)
+		      const char *title, const char *hint)
 {
 	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
 	ncs_term_put(0, 0, width, NCS_ROLE_TITLE, title);
-	if (draw_message(screen, now_ns))
+	if (draw_message(screen))
 		return;
 	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
 	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE, hint);
 }
 
-static void draw_help(struct ncs_screen *screen, int height, int width,
-		      uint64_t now_ns)
+static void draw_help(struct ncs_screen *screen, int height, int width)
 {
 	const struct ncs_rect rect = { 1, 0, height - 2, width };
 	char text[64] = "ncclstat: ";
@@ -439,19 +438,18 @@ static void draw_help(struct ncs_screen *screen, int height, int width,
 	ncs_help_place(screen, width, text + strlen(text),
 		       sizeof(text) - strlen(text));
 	ncs_help_draw(screen, &rect);
-	draw_page(screen, height, width, now_ns, text,
+	draw_page(screen, height, width, text,
 		  most > 0 ? "PgDn next page, PgUp back; / searches, n next"
 			     " match; q leaves" :
 			     "/ searches, n next match; q leaves");
 }
 
-static void draw_setup(struct ncs_screen *screen, int height, int width,
-		       uint64_t now_ns)
+static void draw_setup(struct ncs_screen *screen, int height, int width)
 {
 	const struct ncs_rect rect = { 1, 0, height - 2, width };
 
 	ncs_setup_draw(screen, &rect);
-	draw_page(screen, height, width, now_ns, "ncclstat: setup",
+	draw_page(screen, height, width, "ncclstat: setup",
 		  "W saves; arrows change; q leaves");
 }
 
@@ -632,8 +630,7 @@ static void draw_free(const struct ncs_screen *screen,
 }
 
 static void draw_view(struct ncs_screen *screen,
-		      const struct ncs_layout *layout, uint64_t now_ns,
-		      const struct tm *wall)
+		      const struct ncs_layout *layout, const struct tm *wall)
 {
 	const struct ncs_screen_view *view = ncs_screen_view_of(screen->view);
 	const struct ncs_rect *part = layout->part;
@@ -661,7 +658,7 @@ static void draw_view(struct ncs_screen *screen,
 	if (table->count == 0)
 		draw_no_rows(screen, &part[NCS_PART_ROWS]);
 	draw_info(screen, &part[NCS_PART_INFO]);
-	draw_last_line(screen, layout, now_ns);
+	draw_last_line(screen, layout);
 }
 
 void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
@@ -671,6 +668,7 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 	int legend_lines = screen->time.legend_lines;
 	struct ncs_layout layout;
 
+	screen->now_ns = now_ns;
 	ncs_term_erase();
 	screen->click_target_count = 0;
 	compute_layout(screen, height, width, &layout);
@@ -679,11 +677,11 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 	if (layout.too_small)
 		draw_too_small(height, width);
 	else if (screen->help)
-		draw_help(screen, height, width, now_ns);
+		draw_help(screen, height, width);
 	else if (screen->setup)
-		draw_setup(screen, height, width, now_ns);
+		draw_setup(screen, height, width);
 	else
-		draw_view(screen, &layout, now_ns, wall);
+		draw_view(screen, &layout, wall);
 	/* Which letters are there is known once they are drawn. */
 	if (screen->time.legend_lines > legend_lines)
 		ncs_screen_draw(screen, now_ns, wall);

@@ -159,8 +159,7 @@ bool ncs_screen_go_up(struct ncs_screen *screen)
 
 /* Goes from a channel to its other end, in the peer. Returns false if the trail is
  * full. */
-static bool go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
-		       uint64_t now_ns)
+static bool go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank)
 {
 	const struct ncs_channel_view *channel = selected_channel(screen);
 	int number = channel->channel, own = rank->now.identity.rank;
@@ -169,15 +168,13 @@ static bool go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
 
 	if (!peer)
-		ncs_screen_say(screen, now_ns,
-			       "the peer, rank %d, is not seen here",
+		ncs_screen_say(screen, "the peer, rank %d, is not seen here",
 			       peer_number);
 	else if (!go_to_channels(screen, peer))
 		return false;
 	else if (!ncs_grid_select_channel(ncs_screen_table(screen), number,
 					  !send, own))
-		ncs_screen_say(screen, now_ns,
-			       "rank %d does not show this channel",
+		ncs_screen_say(screen, "rank %d does not show this channel",
 			       peer_number);
 	return true;
 }
@@ -262,44 +259,42 @@ static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 
 /* Shows the rows of a group, or hides them again. */
 static void toggle_group(struct ncs_screen *screen,
-			 const struct ncs_grid_row *row, uint64_t now_ns)
+			 const struct ncs_grid_row *row)
 {
 	ncs_grid_act(ncs_screen_table(screen), row->fold == NCS_FOLD_CLOSED ?
 						       NCS_ACTION_UNFOLD :
 						       NCS_ACTION_FOLD);
-	ncs_screen_follow_table(screen, now_ns);
+	ncs_screen_follow_table(screen);
 }
 
-void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
+void ncs_screen_enter(struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 
 	if (!row)
-		ncs_screen_say(screen, now_ns, "no row is selected");
+		ncs_screen_say(screen, "no row is selected");
 	else if (row->of)
-		toggle_group(screen, row, now_ns);
+		toggle_group(screen, row);
 	else if (row->unreadable)
-		ncs_screen_say(screen, now_ns, "it cannot be read: %s",
+		ncs_screen_say(screen, "it cannot be read: %s",
 			       row->unreadable->why);
 	else if (screen->view == NCS_VIEW_CHANNEL && row->row.rank ?
-			 !go_to_peer(screen, row->row.rank, now_ns) :
+			 !go_to_peer(screen, row->row.rank) :
 			 !go_below(screen, &row->row))
-		ncs_screen_say(screen, now_ns,
-			       "nothing below this; Esc goes"
-			       " back");
+		ncs_screen_say(screen, "nothing below this; Esc goes"
+				       " back");
 }
 
-void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
+void ncs_screen_toggle_sizes(struct ncs_screen *screen)
 {
 	if (ncs_screen_tab_of(screen->view) != NCS_VIEW_COLLECTIVE) {
-		ncs_screen_say(screen, now_ns,
-			       "for sizes, press x in Collectives");
+		ncs_screen_say(screen, "for sizes, press x in Collectives");
 		return;
 	}
 	ncs_screen_show_view(screen, screen->view == NCS_VIEW_CLASS ?
 					     NCS_VIEW_COLLECTIVE :
 					     NCS_VIEW_CLASS);
-	ncs_screen_say(screen, now_ns, "%s",
+	ncs_screen_say(screen, "%s",
 		       screen->view == NCS_VIEW_COLLECTIVE ?
 			       "one row for each function" :
 			       "one row for each size, algorithm and protocol");

@@ -15,10 +15,10 @@ void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view);
 void ncs_screen_step_view(struct ncs_screen *screen, unsigned step);
 
 /* Changes between a row for each function and a row for each size class. */
-void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns);
+void ncs_screen_toggle_sizes(struct ncs_screen *screen);
 
 /* Goes down from the selected row. */
-void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns);
+void ncs_screen_enter(struct ncs_screen *screen);
 
 /* Goes back up. Returns false at the top. */
 bool ncs_screen_go_up(struct ncs_screen *screen);

@@ -61,8 +61,7 @@ void ncs_screen_collect(struct ncs_screen *screen)
 }
 
 /* Shows the value of an option, and the reason if it has no visible effect. */
-static void say_option(struct ncs_screen *screen, enum ncs_option option,
-		       uint64_t now_ns)
+static void say_option(struct ncs_screen *screen, enum ncs_option option)
 {
 	const char *why = "";
 	char value[128];
@@ -76,12 +75,12 @@ static void say_option(struct ncs_screen *screen, enum ncs_option option,
 		 !ncs_term_has_mouse())
 		why = "; but the terminal has none";
 	ncs_options_value(&screen->options, option, value, sizeof(value));
-	ncs_screen_say(screen, now_ns, "%s: %s%s", ncs_option_rows[option].name,
-		       value, why);
+	ncs_screen_say(screen, "%s: %s%s", ncs_option_rows[option].name, value,
+		       why);
 }
 
 void ncs_screen_step_option(struct ncs_screen *screen, enum ncs_option option,
-			    bool forward, uint64_t now_ns)
+			    bool forward)
 {
 	struct ncs_options options;
 
@@ -89,11 +88,11 @@ void ncs_screen_step_option(struct ncs_screen *screen, enum ncs_option option,
 	options = screen->options;
 	ncs_options_step(&options, option, forward);
 	ncs_screen_apply(screen, &options);
-	say_option(screen, option, now_ns);
+	say_option(screen, option);
 }
 
 void ncs_screen_toggle_column(struct ncs_screen *screen,
-			      const struct ncs_column *column, uint64_t now_ns)
+			      const struct ncs_column *column)
 {
 	struct ncs_options options = screen->options;
 	enum ncs_column_choice *choice = &options.columns[column - ncs_columns];
@@ -104,12 +103,11 @@ void ncs_screen_toggle_column(struct ncs_screen *screen,
 	if (shown == (column->level <= options.level))
 		*choice = NCS_COLUMN_BY_LEVEL;
 	ncs_screen_apply(screen, &options);
-	ncs_screen_say(screen, now_ns, "column %s: %s", column->title,
+	ncs_screen_say(screen, "column %s: %s", column->title,
 		       shown ? "shown" : "hidden");
 }
 
-unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer,
-				    uint64_t now_ns)
+unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer)
 {
 	size_t count = sizeof(intervals_ms) / sizeof(*intervals_ms);
 	uint64_t chosen_ns = screen->interval_ns;
@@ -130,6 +128,6 @@ unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer,
 		ncs_append(text, sizeof(text),
 			   longer ? ", the longest" : ", the shortest");
 	screen->interval_ns = chosen_ns;
-	ncs_screen_say(screen, now_ns, "%s", text);
+	ncs_screen_say(screen, "%s", text);
 	return NCS_REQUEST_INTERVAL;
 }

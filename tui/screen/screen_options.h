@@ -17,14 +17,13 @@ void ncs_screen_collect(struct ncs_screen *screen);
 
 /* Sets an option to its next or previous word. */
 void ncs_screen_step_option(struct ncs_screen *screen, enum ncs_option option,
-			    bool forward, uint64_t now_ns);
+			    bool forward);
 
 /* Shows a hidden column, or hides a shown one. */
 void ncs_screen_toggle_column(struct ncs_screen *screen,
-			      const struct ncs_column *column, uint64_t now_ns);
+			      const struct ncs_column *column);
 
 /* Sets a longer or shorter interval. Returns requests. */
-unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer,
-				    uint64_t now_ns);
+unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer);
 
 #endif

@@ -14,10 +14,10 @@
 
 #define ESCAPE 27
 
-unsigned ncs_prompt_keep(struct ncs_screen *screen, uint64_t now_ns)
+unsigned ncs_prompt_keep(struct ncs_screen *screen)
 {
 	if (!screen->config_path[0]) {
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "there is no configuration file to write to");
 		return 0;
 	}
@@ -29,7 +29,7 @@ unsigned ncs_prompt_keep(struct ncs_screen *screen, uint64_t now_ns)
 
 /* Handles the answer to whether the file may be written, or processes may pause:
  * all keys but y mean no. */
-static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
+static unsigned answer(struct ncs_screen *screen, int code)
 {
 	bool is_yes = code == 'y' || code == 'Y';
 	enum ncs_prompt prompt = screen->prompt;
@@ -40,7 +40,7 @@ static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
 	screen->may_write = is_yes;
 	if (screen->may_write)
 		return NCS_REQUEST_KEEP;
-	ncs_screen_say(screen, now_ns, "nothing was written");
+	ncs_screen_say(screen, "nothing was written");
 	return 0;
 }
 
@@ -149,16 +149,16 @@ static void type(struct ncs_screen *screen, int code)
 }
 
 void ncs_prompt_find_again(struct ncs_screen *screen,
-			   enum ncs_grid_direction direction, uint64_t now_ns)
+			   enum ncs_grid_direction direction)
 {
 	const char *text = screen->prompt == NCS_PROMPT_SEARCH ? screen->typed :
 								 screen->search;
 
 	if (!text[0])
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "nothing to search for: / starts a search");
 	else if (!ncs_grid_search(ncs_screen_table(screen), text, direction))
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "no row matches \"%s\"; try"
 			       " " NCS_ROW_QUERY_EXAMPLES,
 			       text);
@@ -167,7 +167,7 @@ void ncs_prompt_find_again(struct ncs_screen *screen,
 }
 
 /* Handles a key that edits the text. Returns false for any other key. */
-static bool edit(struct ncs_screen *screen, int code, uint64_t now_ns)
+static bool edit(struct ncs_screen *screen, int code)
 {
 	code = ncs_key_normalize(code);
 	if (code == KEY_ENTER)
@@ -177,7 +177,7 @@ static bool edit(struct ncs_screen *screen, int code, uint64_t now_ns)
 	else if (code == KEY_BACKSPACE)
 		erase_typed(screen);
 	else if (code == KEY_F(3) && screen->prompt == NCS_PROMPT_SEARCH)
-		ncs_prompt_find_again(screen, NCS_FORWARD, now_ns);
+		ncs_prompt_find_again(screen, NCS_FORWARD);
 	else if (code >= ' ' && code < 0x100)
 		type(screen, code);
 	else
@@ -186,16 +186,14 @@ static bool edit(struct ncs_screen *screen, int code, uint64_t now_ns)
 }
 
 /* Handles Enter for prompts whose text takes effect only then. */
-static unsigned entered(struct ncs_screen *screen, enum ncs_prompt prompt,
-			uint64_t now_ns)
+static unsigned entered(struct ncs_screen *screen, enum ncs_prompt prompt)
 {
 	if (prompt == NCS_PROMPT_GO)
-		return ncs_replay_go_typed(screen, now_ns);
+		return ncs_replay_go_typed(screen);
 	return prompt == NCS_PROMPT_SET ? NCS_REQUEST_SET : 0;
 }
 
-bool ncs_prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns,
-		    unsigned *requests)
+bool ncs_prompt_key(struct ncs_screen *screen, int code, unsigned *requests)
 {
 	enum ncs_prompt prompt = screen->prompt;
 	bool enters = ncs_key_normalize(code) == KEY_ENTER && screen->typed[0];
@@ -204,14 +202,14 @@ bool ncs_prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns,
 	if (prompt == NCS_PROMPT_NONE)
 		return false;
 	if (prompt == NCS_PROMPT_KEEP || prompt == NCS_PROMPT_STACKS) {
-		*requests = answer(screen, code, now_ns);
+		*requests = answer(screen, code);
 		return true;
 	}
-	if (!edit(screen, code, now_ns)) {
+	if (!edit(screen, code)) {
 		close_prompt(screen);
 		return false;
 	}
 	if (enters)
-		*requests = entered(screen, prompt, now_ns);
+		*requests = entered(screen, prompt);
 	return true;
 }

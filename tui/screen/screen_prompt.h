@@ -14,15 +14,14 @@ void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt);
 /* Handles a key while a prompt is open, and sets *requests. Returns false and
  * closes the prompt if the key does not belong to a prompt; the caller must
  * then handle the key as usual. */
-bool ncs_prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns,
-		    unsigned *requests);
+bool ncs_prompt_key(struct ncs_screen *screen, int code, unsigned *requests);
 
 /* Searches for the last text again. */
 void ncs_prompt_find_again(struct ncs_screen *screen,
-			   enum ncs_grid_direction direction, uint64_t now_ns);
+			   enum ncs_grid_direction direction);
 
 /* Asks whether the configuration file may be written, unless the user agreed
  * before. Returns requests. */
-unsigned ncs_prompt_keep(struct ncs_screen *screen, uint64_t now_ns);
+unsigned ncs_prompt_keep(struct ncs_screen *screen);
 
 #endif

@@ -163,58 +163,54 @@ void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 
 /* Goes to a time. Returns the request to fill the model with the time before
  * it. */
-static unsigned jump(struct ncs_screen *screen, uint64_t moment_ns,
-		     uint64_t now_ns)
+static unsigned jump(struct ncs_screen *screen, uint64_t moment_ns)
 {
-	ncs_replay_go(screen->replay, moment_ns, now_ns);
+	ncs_replay_go(screen->replay, moment_ns, screen->now_ns);
 	return NCS_REQUEST_JUMP;
 }
 
-static unsigned play(struct ncs_screen *screen, uint64_t now_ns)
+static unsigned play(struct ncs_screen *screen)
 {
 	struct ncs_replay *replay = screen->replay;
 
 	if (!replay->playing && replay->at_ns == replay->until_ns) {
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "this is the end; Ctrl-A goes to the beginning");
 		return 0;
 	}
-	ncs_replay_play(replay, !replay->playing, now_ns);
+	ncs_replay_play(replay, !replay->playing, screen->now_ns);
 	screen->paused = !replay->playing;
-	ncs_screen_say(screen, now_ns, "%s",
+	ncs_screen_say(screen, "%s",
 		       screen->paused ? "paused: Z resumes" : "playing");
 	return NCS_REQUEST_SAMPLE;
 }
 
-static unsigned step(struct ncs_screen *screen, bool back, uint64_t now_ns)
+static unsigned step(struct ncs_screen *screen, bool back)
 {
 	struct ncs_replay *replay = screen->replay;
 	uint64_t at_ns = replay->at_ns, by_ns = screen->interval_ns;
 
-	ncs_replay_play(replay, false, now_ns);
+	ncs_replay_play(replay, false, screen->now_ns);
 	screen->paused = true;
 	if (back && at_ns == replay->from_ns)
-		ncs_screen_say(screen, now_ns, "this is the beginning");
+		ncs_screen_say(screen, "this is the beginning");
 	else if (back)
-		return jump(screen, at_ns > by_ns ? at_ns - by_ns : 0, now_ns);
+		return jump(screen, at_ns > by_ns ? at_ns - by_ns : 0);
 	else if (at_ns == replay->until_ns)
-		ncs_screen_say(screen, now_ns, "this is the end");
+		ncs_screen_say(screen, "this is the end");
 	else
-		ncs_replay_go(replay, at_ns + by_ns, now_ns);
+		ncs_replay_go(replay, at_ns + by_ns, screen->now_ns);
 	return NCS_REQUEST_SAMPLE;
 }
 
-static unsigned change_speed(struct ncs_screen *screen, bool faster,
-			     uint64_t now_ns)
+static unsigned change_speed(struct ncs_screen *screen, bool faster)
 {
-	ncs_replay_change_speed(screen->replay, faster, now_ns);
-	ncs_screen_say(screen, now_ns, "%gx the original speed",
-		       screen->replay->speed);
+	ncs_replay_change_speed(screen->replay, faster, screen->now_ns);
+	ncs_screen_say(screen, "%gx the original speed", screen->replay->speed);
 	return 0;
 }
 
-static unsigned go_abnormal(struct ncs_screen *screen, bool forward,
-			    uint64_t now_ns)
+static unsigned go_abnormal(struct ncs_screen *screen, bool forward)
 {
 	const struct ncs_replay_search *search = screen->search_ahead;
 	const struct ncs_episode *found;
@@ -223,14 +219,14 @@ static unsigned go_abnormal(struct ncs_screen *screen, bool forward,
 		return 0;
 	found = ncs_replay_search_next(search, screen->replay->at_ns, forward);
 	if (found) {
-		ncs_screen_say(screen, now_ns, "%s: %s",
+		ncs_screen_say(screen, "%s: %s",
 			       ncs_severity_name(found->severity),
 			       found->sentence);
-		ncs_replay_play(screen->replay, false, now_ns);
+		ncs_replay_play(screen->replay, false, screen->now_ns);
 		screen->paused = true;
-		return jump(screen, found->seen_ns, now_ns);
+		return jump(screen, found->seen_ns);
 	}
-	ncs_screen_say(screen, now_ns,
+	ncs_screen_say(screen,
 		       search->done || !forward ?
 			       "nothing wrong found %s this moment" :
 			       "nothing wrong found %s this moment so far; the"
@@ -239,7 +235,7 @@ static unsigned go_abnormal(struct ncs_screen *screen, bool forward,
 	return 0;
 }
 
-unsigned ncs_replay_go_typed(struct ncs_screen *screen, uint64_t now_ns)
+unsigned ncs_replay_go_typed(struct ncs_screen *screen)
 {
 	struct ncs_replay *replay = screen->replay;
 	struct ncs_instant instant;
@@ -247,14 +243,13 @@ unsigned ncs_replay_go_typed(struct ncs_screen *screen, uint64_t now_ns)
 	char why[160];
 
 	if (!ncs_instant_parse(screen->typed, &instant))
-		ncs_screen_say(screen, now_ns,
-			       "write a time as 12.5, 1:02:03, -10 or"
-			       " T14:03:05");
+		ncs_screen_say(screen, "write a time as 12.5, 1:02:03, -10 or"
+				       " T14:03:05");
 	else if (!ncs_instant_resolve(&instant, &replay->all, &moment_ns, why,
 				      sizeof(why)))
-		ncs_screen_say(screen, now_ns, "%s", why);
+		ncs_screen_say(screen, "%s", why);
 	else
-		return jump(screen, moment_ns, now_ns);
+		return jump(screen, moment_ns);
 	return 0;
 }
 
@@ -266,46 +261,44 @@ static bool is_of_recordings(enum ncs_action action)
 
 /* NCS_ACTION_GO is not handled here: screen.c opens a prompt for it. */
 bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
-		    uint64_t now_ns, unsigned *requests)
+		    unsigned *requests)
 {
 	struct ncs_replay *replay = screen->replay;
 
 	*requests = 0;
 	if (!replay) {
 		if (is_of_recordings(action))
-			ncs_screen_say(screen, now_ns,
+			ncs_screen_say(screen,
 				       "this key is for recordings: ncclstat"
 				       " --replay FILE");
 		return is_of_recordings(action);
 	}
 	switch (action) {
 	case NCS_ACTION_PAUSE:
-		*requests = play(screen, now_ns);
+		*requests = play(screen);
 		return true;
 	case NCS_ACTION_STEP_ON:
 	case NCS_ACTION_STEP_BACK:
-		*requests =
-			step(screen, action == NCS_ACTION_STEP_BACK, now_ns);
+		*requests = step(screen, action == NCS_ACTION_STEP_BACK);
 		return true;
 	case NCS_ACTION_FASTER:
 	case NCS_ACTION_SLOWER:
-		*requests = change_speed(screen, action == NCS_ACTION_FASTER,
-					 now_ns);
+		*requests = change_speed(screen, action == NCS_ACTION_FASTER);
 		return true;
 	case NCS_ACTION_GO_ABNORMAL:
 	case NCS_ACTION_GO_ABNORMAL_BACK:
-		*requests = go_abnormal(
-			screen, action == NCS_ACTION_GO_ABNORMAL, now_ns);
+		*requests =
+			go_abnormal(screen, action == NCS_ACTION_GO_ABNORMAL);
 		return true;
 	case NCS_ACTION_GO_BEGINNING:
-		*requests = jump(screen, replay->from_ns, now_ns);
+		*requests = jump(screen, replay->from_ns);
 		return true;
 	case NCS_ACTION_GO_END:
-		*requests = jump(screen, replay->until_ns, now_ns);
+		*requests = jump(screen, replay->until_ns);
 		return true;
 	case NCS_ACTION_DETAIL:
 	case NCS_ACTION_SET:
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "this is a recording: its settings cannot be"
 			       " changed");
 		return true;
@@ -316,7 +309,7 @@ bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 
 /* --- The mouse ------------------------------------------------------------ */
 
-bool ncs_replay_click(struct ncs_screen *screen, int y, int x, uint64_t now_ns,
+bool ncs_replay_click(struct ncs_screen *screen, int y, int x,
 		      unsigned *requests)
 {
 	const struct ncs_replay *replay = screen->replay;
@@ -329,7 +322,6 @@ bool ncs_replay_click(struct ncs_screen *screen, int y, int x, uint64_t now_ns,
 	*requests = jump(screen,
 			 replay->from_ns + (uint64_t)((double)length_ns *
 						      (x - screen->bar_x) /
-						      (screen->bar_width - 1)),
-			 now_ns);
+						      (screen->bar_width - 1)));
 	return true;
 }

@@ -18,14 +18,14 @@ void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 /* Handles a key for recordings, and sets *requests; shows a message if no
  * recording is shown. Returns false if the key has its usual meaning. */
 bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
-		    uint64_t now_ns, unsigned *requests);
+		    unsigned *requests);
 
 /* Goes to the time that the user typed. Returns requests. */
-unsigned ncs_replay_go_typed(struct ncs_screen *screen, uint64_t now_ns);
+unsigned ncs_replay_go_typed(struct ncs_screen *screen);
 
 /* Handles a click on the bar, and sets *requests. Returns false if the click
  * was not on the bar. */
-bool ncs_replay_click(struct ncs_screen *screen, int y, int x, uint64_t now_ns,
+bool ncs_replay_click(struct ncs_screen *screen, int y, int x,
 		      unsigned *requests);
 
 #endif

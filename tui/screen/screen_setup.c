@@ -170,8 +170,7 @@ void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 /* --- Keys and clicks ------------------------------------------------------ */
 
 /* Sets the selected entry to its next or previous value. */
-static unsigned change_setup(struct ncs_screen *screen, bool forward,
-			     uint64_t now_ns)
+static unsigned change_setup(struct ncs_screen *screen, bool forward)
 {
 	const struct ncs_setup_entry entry =
 		ncs_setup_entry(screen->view, screen->setup_selected);
@@ -180,59 +179,58 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward,
 	ncs_screen_collect(screen);
 	switch (entry.option) {
 	case NCS_OPTION_SET:
-		if (!ncs_replay_act(screen, NCS_ACTION_SET, now_ns, &requests))
+		if (!ncs_replay_act(screen, NCS_ACTION_SET, &requests))
 			ncs_prompt_open(screen, NCS_PROMPT_SET);
 		break;
 	case NCS_OPTION_INTERVAL:
-		requests = ncs_screen_change_interval(screen, forward, now_ns);
+		requests = ncs_screen_change_interval(screen, forward);
 		break;
 	case NCS_OPTION_SORT:
 		ncs_grid_act(ncs_screen_table(screen),
 			     forward ? NCS_ACTION_SORT_NEXT :
 				       NCS_ACTION_SORT_PREVIOUS);
-		ncs_screen_follow_table(screen, now_ns);
+		ncs_screen_follow_table(screen);
 		break;
 	case NCS_OPTION_COLUMNS:
-		ncs_screen_toggle_column(screen, entry.column, now_ns);
+		ncs_screen_toggle_column(screen, entry.column);
 		break;
 	default:
-		ncs_screen_step_option(screen, entry.option, forward, now_ns);
+		ncs_screen_step_option(screen, entry.option, forward);
 	}
 	ncs_screen_collect(screen);
 	return requests;
 }
 
 unsigned ncs_setup_key(struct ncs_screen *screen, int code,
-		       enum ncs_action action, uint64_t now_ns)
+		       enum ncs_action action)
 {
 	size_t last = ncs_setup_count(screen->view) - 1;
 
 	if (code == ' ')
-		return change_setup(screen, true, now_ns);
+		return change_setup(screen, true);
 	if (ncs_action_moves(action, last, last, &screen->setup_selected))
 		return 0;
 	switch (action) {
 	case NCS_ACTION_LEFT:
-		return change_setup(screen, false, now_ns);
+		return change_setup(screen, false);
 	case NCS_ACTION_RIGHT:
 	case NCS_ACTION_ENTER:
-		return change_setup(screen, true, now_ns);
+		return change_setup(screen, true);
 	case NCS_ACTION_KEEP:
-		return ncs_prompt_keep(screen, now_ns);
+		return ncs_prompt_keep(screen);
 	case NCS_ACTION_BACK:
 	case NCS_ACTION_QUIT:
 	case NCS_ACTION_SETUP:
 		screen->setup = false;
 		return 0;
 	default:
-		ncs_screen_say(screen, now_ns,
-			       "unknown key; q leaves the setup");
+		ncs_screen_say(screen, "unknown key; q leaves the setup");
 		return 0;
 	}
 }
 
 /* Selects the entry under a click, or changes it if it is already selected. */
-unsigned ncs_setup_click(struct ncs_screen *screen, int y, uint64_t now_ns)
+unsigned ncs_setup_click(struct ncs_screen *screen, int y)
 {
 	size_t place = screen->setup_top + (size_t)(y - 1);
 
@@ -240,7 +238,7 @@ unsigned ncs_setup_click(struct ncs_screen *screen, int y, uint64_t now_ns)
 	    place >= ncs_setup_count(screen->view))
 		return 0;
 	if (place == screen->setup_selected)
-		return change_setup(screen, true, now_ns);
+		return change_setup(screen, true);
 	screen->setup_selected = place;
 	return 0;
 }

@@ -23,7 +23,7 @@ void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 /* Handle a key, given as a code and as an action, and a click on a line of the
  * screen. Return requests. */
 unsigned ncs_setup_key(struct ncs_screen *screen, int code,
-		       enum ncs_action action, uint64_t now_ns);
-unsigned ncs_setup_click(struct ncs_screen *screen, int y, uint64_t now_ns);
+		       enum ncs_action action);
+unsigned ncs_setup_click(struct ncs_screen *screen, int y);
 
 #endif

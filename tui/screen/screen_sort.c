@@ -32,7 +32,7 @@ void ncs_sort_open(struct ncs_screen *screen)
 }
 
 /* Sorts by the selected entry. A second time inverts the order. */
-static void choose(struct ncs_screen *screen, uint64_t now_ns)
+static void choose(struct ncs_screen *screen)
 {
 	struct ncs_grid *table = ncs_screen_table(screen);
 	const struct ncs_column *column =
@@ -44,13 +44,11 @@ static void choose(struct ncs_screen *screen, uint64_t now_ns)
 	ncs_grid_set_sort(table, column,
 			  column == table->sort && !table->inverted);
 	ncs_screen_build(screen);
-	ncs_screen_say(screen, now_ns, "order: %s%s",
-		       column ? "by " : "", entry_text(table,
-						       screen->sort_selected));
+	ncs_screen_say(screen, "order: %s%s", column ? "by " : "",
+		       entry_text(table, screen->sort_selected));
 }
 
-void ncs_sort_act(struct ncs_screen *screen, enum ncs_action action,
-		  uint64_t now_ns)
+void ncs_sort_act(struct ncs_screen *screen, enum ncs_action action)
 {
 	size_t page = screen->sort_page > 1 ? screen->sort_page - 1 : 1;
 	size_t last = entries(ncs_screen_table(screen)) - 1;
@@ -59,7 +57,7 @@ void ncs_sort_act(struct ncs_screen *screen, enum ncs_action action,
 		return;
 	screen->sorting = false;
 	if (action == NCS_ACTION_ENTER)
-		choose(screen, now_ns);
+		choose(screen);
 }
 
 void ncs_sort_draw(struct ncs_screen *screen, const struct ncs_rect *header,

@@ -11,8 +11,7 @@ void ncs_sort_open(struct ncs_screen *screen);
 
 /* Handles a key while the menu is open: moves in it; Enter sorts and leaves;
  * Esc, q and the keys that open it leave. */
-void ncs_sort_act(struct ncs_screen *screen, enum ncs_action action,
-		  uint64_t now_ns);
+void ncs_sort_act(struct ncs_screen *screen, enum ncs_action action);
 
 /* Draws the menu over the left part of the table. */
 void ncs_sort_draw(struct ncs_screen *screen, const struct ncs_rect *header,

@@ -49,24 +49,23 @@ void ncs_screen_build(struct ncs_screen *screen)
 	ncs_grid_build(ncs_screen_table(screen), &query);
 }
 
-void ncs_screen_follow_table(struct ncs_screen *screen, uint64_t now_ns)
+void ncs_screen_follow_table(struct ncs_screen *screen)
 {
 	const char *notice = ncs_screen_table(screen)->notice;
 
 	if (notice[0])
-		ncs_screen_say(screen, now_ns, "%s", notice);
+		ncs_screen_say(screen, "%s", notice);
 	ncs_screen_build(screen);
 }
 
-void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
-		    const char *format, ...)
+void ncs_screen_say(struct ncs_screen *screen, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(screen->notice, sizeof(screen->notice), format, arguments);
 	va_end(arguments);
-	screen->notice_until_ns = now_ns + NOTICE_NS;
+	screen->notice_until_ns = screen->now_ns + NOTICE_NS;
 }
 
 void ncs_screen_add_click_target(struct ncs_screen *screen, int y, int x,

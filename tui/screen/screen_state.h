@@ -2,7 +2,8 @@
 /* The state of the live view, shared by all files of this folder, and the few
  * functions on it that all of them need.
  *
- * One thread. Time is passed in; nothing here reads a clock or draws.
+ * One thread. The time is set by the functions of screen.h that get it, and by
+ * live.c; nothing here reads a clock or draws.
  */
 #ifndef NCS_TUI_SCREEN_SCREEN_STATE_H
 #define NCS_TUI_SCREEN_SCREEN_STATE_H
@@ -142,6 +143,7 @@ struct ncs_screen {
 	const char *config_path;    /* borrowed; "" if there is none */
 	bool may_write; /* whether the user has agreed to writing that file */
 
+	uint64_t now_ns;  /* of the latest key, click, message or frame */
 	char notice[192]; /* message in the last line, "" if none */
 	uint64_t notice_until_ns;
 };
@@ -177,12 +179,11 @@ bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view);
 void ncs_screen_build(struct ncs_screen *screen);
 
 /* Does so after a key or a click on the table, and shows the table's notice. */
-void ncs_screen_follow_table(struct ncs_screen *screen, uint64_t now_ns);
+void ncs_screen_follow_table(struct ncs_screen *screen);
 
-/* Shows a message in the last line for some seconds. */
-void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
-		    const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Shows a message in the last line for some seconds from now_ns on. */
+void ncs_screen_say(struct ncs_screen *screen, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Makes cells of this frame a click target. Has no effect if there are too many
  * targets. */

@@ -32,21 +32,20 @@ bool ncs_timeline_shows(const struct ncs_screen *screen, const char *id)
 
 /* --- Keys ----------------------------------------------------------------- */
 
-bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action,
-		      uint64_t now_ns)
+bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action)
 {
 	bool stayed = screen->time.fixed;
 
 	if (ncs_timeline_act_on_axis(screen, action)) {
 		if (screen->time.fixed && !stayed)
-			ncs_screen_say(screen, now_ns,
+			ncs_screen_say(screen,
 				       "the time stands still; G returns to"
 				       " now");
 		return true;
 	}
 	switch (action) {
 	case NCS_ACTION_ENTER:
-		ncs_timeline_highlight(screen, now_ns);
+		ncs_timeline_highlight(screen);
 		return true;
 	case NCS_ACTION_BACK:
 		if (!screen->time.highlights)
@@ -59,7 +58,7 @@ bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_SORT_TIME:
 	case NCS_ACTION_LEVEL_MORE:
 	case NCS_ACTION_LEVEL_LESS:
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "lanes keep their order and their names");
 		return true;
 	default:

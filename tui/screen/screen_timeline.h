@@ -8,8 +8,7 @@
 #include "tui/screen/screen_state.h"
 
 /* Handles a key. Returns false if the key has its usual meaning. */
-bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action,
-		      uint64_t now_ns);
+bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action);
 
 /* Draws the table of names, the time axis and the tracks, and which of their
  * letters means what. Places the axis if nobody has. */

@@ -293,7 +293,7 @@ void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 	ncs_append(text, size, ".");
 }
 
-void ncs_timeline_highlight(struct ncs_screen *screen, uint64_t now_ns)
+void ncs_timeline_highlight(struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row = ncs_screen_selected(screen);
 	struct ncs_collective collective;
@@ -303,12 +303,12 @@ void ncs_timeline_highlight(struct ncs_screen *screen, uint64_t now_ns)
 
 	if (!row || !find(screen, &row->row, &found, &count) ||
 	    !ncs_stretch_collective(row->row.rank, &found, &collective)) {
-		ncs_screen_say(screen, now_ns,
+		ncs_screen_say(screen,
 			       "there is no known collective under the cursor");
 		return;
 	}
 	screen->time.highlights = true;
 	screen->time.highlighted = collective;
 	append_highlighted(screen, text, sizeof(text));
-	ncs_screen_say(screen, now_ns, "%sEsc ends it", text);
+	ncs_screen_say(screen, "%sEsc ends it", text);
 }

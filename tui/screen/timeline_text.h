@@ -11,6 +11,6 @@ void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 			  size_t size);
 
 /* Highlights the collective under the cursor in all ranks. */
-void ncs_timeline_highlight(struct ncs_screen *screen, uint64_t now_ns);
+void ncs_timeline_highlight(struct ncs_screen *screen);
 
 #endif
