@@ -457,7 +457,8 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action)
 		ncs_prompt_open(screen, NCS_PROMPT_GO);
 		return 0;
 	}
-	if (ncs_replay_act(screen, action, &requests))
+	requests = ncs_replay_act(screen, action);
+	if (requests != NCS_REQUEST_USUAL)
 		return requests;
 	if (act_on_view(screen, action) || act_on_table(screen, action) ||
 	    act_on_search(screen, action) || act_on_tags(screen, action) ||
@@ -474,9 +475,10 @@ unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 
 	screen->now_ns = now_ns;
 	screen->notice[0] = '\0';
-	if (ncs_prompt_key(screen, code, &requests))
-		return requests;
-	return act(screen, code, ncs_key_action(code));
+	requests = ncs_prompt_key(screen, code);
+	return requests == NCS_REQUEST_USUAL ?
+		       act(screen, code, ncs_key_action(code)) :
+		       requests;
 }
 
 /* --- The mouse ------------------------------------------------------------ */
@@ -489,7 +491,8 @@ static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse)
 		return ncs_setup_click(screen, mouse->y);
 	if (screen->help)
 		return 0;
-	if (ncs_replay_click(screen, mouse->y, mouse->x, &requests))
+	requests = ncs_replay_click(screen, mouse->y, mouse->x);
+	if (requests != NCS_REQUEST_USUAL)
 		return requests;
 	for (size_t i = 0; i < screen->click_target_count; i++) {
 		const struct ncs_click_target *target =

@@ -193,23 +193,18 @@ static unsigned entered(struct ncs_screen *screen, enum ncs_prompt prompt)
 	return prompt == NCS_PROMPT_SET ? NCS_REQUEST_SET : 0;
 }
 
-bool ncs_prompt_key(struct ncs_screen *screen, int code, unsigned *requests)
+unsigned ncs_prompt_key(struct ncs_screen *screen, int code)
 {
 	enum ncs_prompt prompt = screen->prompt;
 	bool enters = ncs_key_normalize(code) == KEY_ENTER && screen->typed[0];
 
-	*requests = 0;
 	if (prompt == NCS_PROMPT_NONE)
-		return false;
-	if (prompt == NCS_PROMPT_KEEP || prompt == NCS_PROMPT_STACKS) {
-		*requests = answer(screen, code);
-		return true;
-	}
+		return NCS_REQUEST_USUAL;
+	if (prompt == NCS_PROMPT_KEEP || prompt == NCS_PROMPT_STACKS)
+		return answer(screen, code);
 	if (!edit(screen, code)) {
 		close_prompt(screen);
-		return false;
+		return NCS_REQUEST_USUAL;
 	}
-	if (enters)
-		*requests = entered(screen, prompt);
-	return true;
+	return enters ? entered(screen, prompt) : 0;
 }

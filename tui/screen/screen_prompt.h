@@ -11,10 +11,9 @@
  * current filter. */
 void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt);
 
-/* Handles a key while a prompt is open, and sets *requests. Returns false and
- * closes the prompt if the key does not belong to a prompt; the caller must
- * then handle the key as usual. */
-bool ncs_prompt_key(struct ncs_screen *screen, int code, unsigned *requests);
+/* Handles a key while a prompt is open; closes the prompt if the key does not belong
+ * to it. Returns requests. */
+unsigned ncs_prompt_key(struct ncs_screen *screen, int code);
 
 /* Searches for the last text again. */
 void ncs_prompt_find_again(struct ncs_screen *screen,

@@ -260,68 +260,57 @@ static bool is_of_recordings(enum ncs_action action)
 }
 
 /* NCS_ACTION_GO is not handled here: screen.c opens a prompt for it. */
-bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
-		    unsigned *requests)
+unsigned ncs_replay_act(struct ncs_screen *screen, enum ncs_action action)
 {
 	struct ncs_replay *replay = screen->replay;
 
-	*requests = 0;
+	if (!replay && !is_of_recordings(action))
+		return NCS_REQUEST_USUAL;
 	if (!replay) {
-		if (is_of_recordings(action))
-			ncs_screen_say(screen,
-				       "this key is for recordings: ncclstat"
+		ncs_screen_say(screen, "this key is for recordings: ncclstat"
 				       " --replay FILE");
-		return is_of_recordings(action);
+		return 0;
 	}
 	switch (action) {
 	case NCS_ACTION_PAUSE:
-		*requests = play(screen);
-		return true;
+		return play(screen);
 	case NCS_ACTION_STEP_ON:
 	case NCS_ACTION_STEP_BACK:
-		*requests = step(screen, action == NCS_ACTION_STEP_BACK);
-		return true;
+		return step(screen, action == NCS_ACTION_STEP_BACK);
 	case NCS_ACTION_FASTER:
 	case NCS_ACTION_SLOWER:
-		*requests = change_speed(screen, action == NCS_ACTION_FASTER);
-		return true;
+		return change_speed(screen, action == NCS_ACTION_FASTER);
 	case NCS_ACTION_GO_ABNORMAL:
 	case NCS_ACTION_GO_ABNORMAL_BACK:
-		*requests =
-			go_abnormal(screen, action == NCS_ACTION_GO_ABNORMAL);
-		return true;
+		return go_abnormal(screen, action == NCS_ACTION_GO_ABNORMAL);
 	case NCS_ACTION_GO_BEGINNING:
-		*requests = jump(screen, replay->from_ns);
-		return true;
+		return jump(screen, replay->from_ns);
 	case NCS_ACTION_GO_END:
-		*requests = jump(screen, replay->until_ns);
-		return true;
+		return jump(screen, replay->until_ns);
 	case NCS_ACTION_DETAIL:
 	case NCS_ACTION_SET:
 		ncs_screen_say(screen,
 			       "this is a recording: its settings cannot be"
 			       " changed");
-		return true;
+		return 0;
 	default:
-		return false;
+		return NCS_REQUEST_USUAL;
 	}
 }
 
 /* --- The mouse ------------------------------------------------------------ */
 
-bool ncs_replay_click(struct ncs_screen *screen, int y, int x,
-		      unsigned *requests)
+unsigned ncs_replay_click(struct ncs_screen *screen, int y, int x)
 {
 	const struct ncs_replay *replay = screen->replay;
 	uint64_t length_ns;
 
 	if (!replay || screen->bar_width < 2 || y != screen->bar_y ||
 	    x < screen->bar_x || x >= screen->bar_x + screen->bar_width)
-		return false;
+		return NCS_REQUEST_USUAL;
 	length_ns = replay->until_ns - replay->from_ns;
-	*requests = jump(screen,
-			 replay->from_ns + (uint64_t)((double)length_ns *
-						      (x - screen->bar_x) /
-						      (screen->bar_width - 1)));
-	return true;
+	return jump(screen,
+		    replay->from_ns +
+			    (uint64_t)((double)length_ns * (x - screen->bar_x) /
+				       (screen->bar_width - 1)));
 }

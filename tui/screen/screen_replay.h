@@ -15,17 +15,14 @@ void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
  * bar on which problems are marked. */
 void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
-/* Handles a key for recordings, and sets *requests; shows a message if no
- * recording is shown. Returns false if the key has its usual meaning. */
-bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
-		    unsigned *requests);
+/* Handles a key for recordings; shows a message if no recording is shown. Returns
+ * requests. */
+unsigned ncs_replay_act(struct ncs_screen *screen, enum ncs_action action);
 
 /* Goes to the time that the user typed. Returns requests. */
 unsigned ncs_replay_go_typed(struct ncs_screen *screen);
 
-/* Handles a click on the bar, and sets *requests. Returns false if the click
- * was not on the bar. */
-bool ncs_replay_click(struct ncs_screen *screen, int y, int x,
-		      unsigned *requests);
+/* Handles a click on the bar. Returns requests. */
+unsigned ncs_replay_click(struct ncs_screen *screen, int y, int x);
 
 #endif

@@ -179,7 +179,7 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward)
 	ncs_screen_collect(screen);
 	switch (entry.option) {
 	case NCS_OPTION_SET:
-		if (!ncs_replay_act(screen, NCS_ACTION_SET, &requests))
+		if (ncs_replay_act(screen, NCS_ACTION_SET) == NCS_REQUEST_USUAL)
 			ncs_prompt_open(screen, NCS_PROMPT_SET);
 		break;
 	case NCS_OPTION_INTERVAL:

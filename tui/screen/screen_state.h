@@ -162,6 +162,8 @@ enum ncs_request {
 	 * then take a sample there. */
 	NCS_REQUEST_JUMP = 256,
 	NCS_REQUEST_STACKS = 512, /* read stacks, and show them */
+	/* Within this folder: the key or click has its usual meaning. */
+	NCS_REQUEST_USUAL = 1024,
 };
 
 /* Returns the table of the view that is shown. */
