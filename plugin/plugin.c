@@ -191,11 +191,12 @@ RECORD_STATE(record_state_before_v4, 3)
 RECORD_STATE(record_state_since_v4, 4)
 
 /* A version's own two functions only choose one of those above. */
-#define EVENT_FUNCTIONS(version, record, args_version) \
+#define EVENT_FUNCTIONS(version, record, layout) \
 	static enum nccl_result start_event_v##version( \
-		void *context, void **handle, \
-		struct nccl_event_descr_v##version *descr) \
+		void *context, void **handle, void *pointer) \
 	{ \
+		const struct nccl_event_descr_##layout *descr = pointer; \
+\
 		if (!descr) { \
 			give_handle(handle, 0); \
 			return NCCL_SUCCESS; \
@@ -210,19 +211,18 @@ RECORD_STATE(record_state_since_v4, 4)
 	} \
 \
 	static enum nccl_result record_state_v##version( \
-		void *handle, enum nccl_event_state state, \
-		union nccl_state_args_v##args_version *args) \
+		void *handle, enum nccl_event_state state, void *args) \
 	{ \
 		return record(handle, state, args, version); \
 	}
 
-EVENT_FUNCTIONS(1, record_state_before_v4, 1)
-EVENT_FUNCTIONS(2, record_state_before_v4, 1)
-EVENT_FUNCTIONS(3, record_state_before_v4, 1)
-EVENT_FUNCTIONS(4, record_state_since_v4, 4)
-EVENT_FUNCTIONS(5, record_state_since_v4, 4)
-EVENT_FUNCTIONS(6, record_state_since_v4, 4)
-EVENT_FUNCTIONS(7, record_state_since_v4, 4)
+EVENT_FUNCTIONS(1, record_state_before_v4, v1)
+EVENT_FUNCTIONS(2, record_state_before_v4, v2)
+EVENT_FUNCTIONS(3, record_state_before_v4, v3)
+EVENT_FUNCTIONS(4, record_state_since_v4, v4)
+EVENT_FUNCTIONS(5, record_state_since_v4, v5)
+EVENT_FUNCTIONS(6, record_state_since_v4, v5)
+EVENT_FUNCTIONS(7, record_state_since_v4, v5)
 
 /* Versions 1 to 3 pass no facts about the communicator to init. */
 #define INIT_WITHOUT_COMM(version) \
@@ -291,16 +291,17 @@ INIT_WITH_COMM(7)
 /* A later NCCL may read functions that were appended to a table: it finds none. */
 #define APPENDED 8
 
-#define TABLE(n) \
-	struct table_v##n { \
-		struct nccl_profiler_v##n table; \
-		void (*appended[APPENDED])(void); \
-	}; \
-	extern const struct table_v##n ncclProfiler_v##n; \
-	EXPORT const struct table_v##n ncclProfiler_v##n = { \
+struct table {
+	struct nccl_profiler table;
+	void (*appended[APPENDED])(void);
+};
+
+#define TABLE(n, init_version) \
+	extern const struct table ncclProfiler_v##n; \
+	EXPORT const struct table ncclProfiler_v##n = { \
 		.table = { \
 			.name = "ncclstat", \
-			.init = init_v##n, \
+			.init.init_version = init_v##n, \
 			.start_event = start_event_v##n, \
 			.stop_event = stop_event, \
 			.record_event_state = record_state_v##n, \
@@ -308,10 +309,10 @@ INIT_WITH_COMM(7)
 		}, \
 	};
 
-TABLE(1)
-TABLE(2)
-TABLE(3)
-TABLE(4)
-TABLE(5)
-TABLE(6)
-TABLE(7)
+TABLE(1, v1)
+TABLE(2, v1)
+TABLE(3, v1)
+TABLE(4, v4)
+TABLE(5, v5)
+TABLE(6, v5)
+TABLE(7, v5)

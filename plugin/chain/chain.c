@@ -377,16 +377,7 @@ static bool is_for_them(const struct chained_start *start, uint32_t events)
 
 static uint64_t start_theirs(const struct chained_start *start)
 {
-	static const uint8_t bytes[] = {
-		0,
-		sizeof(struct nccl_event_descr_v1),
-		sizeof(struct nccl_event_descr_v2),
-		sizeof(struct nccl_event_descr_v3),
-		sizeof(struct nccl_event_descr_v4),
-		sizeof(struct nccl_event_descr_v5),
-		sizeof(struct nccl_event_descr_v6),
-		sizeof(struct nccl_event_descr_v7),
-	};
+	static const uint8_t bytes[] = NCCL_EVENT_DESCR_BYTES;
 	uint64_t parent = start->parent.theirs;
 	union nccl_event_descr descr;
 	void *handle = NULL;

@@ -10,7 +10,6 @@
 #include "ncclstat/record.h"
 
 #define LAST_VERSION 7u
-#define EARLIER_VERSIONS(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
 /* From this version on, a table takes the descriptors of later versions. */
 #define FIRST_ALIKE 4u
@@ -18,7 +17,7 @@
 static struct {
 	unsigned version;
 	uint32_t known_events;
-	union nccl_profiler table;
+	const struct nccl_profiler *table;
 } next;
 
 /* --- loading -------------------------------------------------------------- */
@@ -41,8 +40,8 @@ static void choose_table(void *library, unsigned api_version)
 	unsigned version = api_version + 1;
 
 	do
-		next.table.any = find_table(library, --version);
-	while (!next.table.any && version > oldest_usable(api_version));
+		next.table = find_table(library, --version);
+	while (!next.table && version > oldest_usable(api_version));
 	next.version = version;
 }
 
@@ -92,7 +91,7 @@ int ncs_next_load(const char *path, unsigned api_version, char *why,
 		return -ENOENT;
 	}
 	choose_table(library, api_version);
-	if (!next.table.any) {
+	if (!next.table) {
 		describe_misfit(library, api_version, why, why_size);
 		dlclose(library);
 		return -ENOSYS;
@@ -113,7 +112,7 @@ unsigned ncs_next_version(void)
 
 const char *ncs_next_name(void)
 {
-	return *next.table.name ? *next.table.name : "";
+	return next.table->name ? next.table->name : "";
 }
 
 uint32_t ncs_next_known_events(void)
@@ -126,68 +125,36 @@ uint32_t ncs_next_known_events(void)
 enum nccl_result ncs_next_init(const struct ncs_init *init, void **context,
 			       int *mask)
 {
-	switch (next.version) {
-	case 1:
-		return next.table.v1->init(context, mask);
-	case 2:
-		return next.table.v2->init(context, mask);
-	case 3:
-		return next.table.v3->init(context, mask);
-	case 4:
-		return next.table.v4->init(context, mask, init->comm_name,
+	if (next.version < 4)
+		return next.table->init.v1(context, mask);
+	if (next.version == 4)
+		return next.table->init.v4(context, mask, init->comm_name,
 					   init->comm_id, init->nnodes,
 					   init->nranks, init->rank,
 					   init->logger);
-	default: /* the same in all later versions */
-		return next.table.v5->init(context, init->comm_id, mask,
-					   init->comm_name, init->nnodes,
-					   init->nranks, init->rank,
-					   init->logger);
-	}
+	return next.table->init.v5(context, init->comm_id, mask,
+				   init->comm_name, init->nnodes, init->nranks,
+				   init->rank, init->logger);
 }
 
 void ncs_next_start_event(void *context, void **handle,
 			  union nccl_event_descr *descr)
 {
-	switch (next.version) {
-#define X(version) \
-	case version: \
-		next.table.v##version->start_event(context, handle, \
-						   &descr->v##version); \
-		break;
-		EARLIER_VERSIONS(X)
-#undef X
-	default:
-		next.table.v7->start_event(context, handle, &descr->v7);
-		break;
-	}
+	next.table->start_event(context, handle, descr);
 }
 
-/* stop_event and finalize are the same in all versions. */
 void ncs_next_stop_event(void *handle)
 {
-	next.table.v1->stop_event(handle);
+	next.table->stop_event(handle);
 }
 
 void ncs_next_record_state(void *handle, unsigned number, void *args)
 {
-	enum nccl_event_state state = (enum nccl_event_state)number;
-
-	switch (next.version) {
-#define X(version) \
-	case version: \
-		next.table.v##version->record_event_state(handle, state, \
-							  args); \
-		break;
-		EARLIER_VERSIONS(X)
-#undef X
-	default:
-		next.table.v7->record_event_state(handle, state, args);
-		break;
-	}
+	next.table->record_event_state(handle, (enum nccl_event_state)number,
+				       args);
 }
 
 void ncs_next_finalize(void *context)
 {
-	next.table.v1->finalize(context);
+	next.table->finalize(context);
 }

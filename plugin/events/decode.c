@@ -76,16 +76,14 @@ void ncs_decode_coll(unsigned api_version, const void *body,
 		     struct ncs_decoded_comm *comm)
 {
 	const struct nccl_coll_v4 *v4 = body;
-	const struct nccl_coll_v7 *v7 = body;
 
 	if (__builtin_expect(api_version < 4, 0)) {
 		decode_early_coll(api_version, body, names, facts, comm);
 		return;
 	}
-	/* Later versions begin like version 4. */
 	DECODE_COLL(v4, channels);
 	if (api_version >= 7)
-		facts->user_tag = v7->user_tag;
+		facts->user_tag = v4->user_tag;
 }
 
 #define DECODE_P2P(p2p) \
@@ -106,7 +104,6 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 	const struct nccl_p2p_v1 *v1 = body;
 	const struct nccl_p2p_v2 *v2 = body;
 	const struct nccl_p2p_v4 *v4 = body;
-	const struct nccl_p2p_v7 *v7 = body;
 
 	facts->sequence_number = NCS_NO_SEQUENCE_NUMBER;
 	switch (api_version) {
@@ -129,15 +126,15 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 		break;
 	}
 	if (api_version >= 7)
-		facts->user_tag = v7->user_tag;
+		facts->user_tag = v4->user_tag;
 }
 
 void ncs_decode_api_call(enum ncs_event event, const void *body,
 			 struct ncs_known_names *names,
 			 struct ncs_decoded_call *call)
 {
-	const struct nccl_coll_api_v5 *coll = body;
-	const struct nccl_p2p_api_v5 *p2p = body;
+	const struct nccl_coll_api *coll = body;
+	const struct nccl_p2p_api *p2p = body;
 
 	if (event == NCS_EVENT_COLL_API) {
 		call->count = coll->count;
@@ -198,7 +195,7 @@ void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes)
 
 void *ncs_decode_ce_coll(const void *body, struct ncs_operation_facts *facts)
 {
-	const struct nccl_ce_coll_v6 *coll = body;
+	const struct nccl_ce_coll *coll = body;
 
 	*facts = (struct ncs_operation_facts){
 		.count = coll->count,
@@ -215,7 +212,7 @@ void *ncs_decode_ce_coll(const void *body, struct ncs_operation_facts *facts)
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record)
 {
-	const struct nccl_ce_coll_v6 *coll = body;
+	const struct nccl_ce_coll *coll = body;
 	const struct nccl_ce_sync *sync = body;
 	const struct nccl_ce_batch *batch = body;
 	struct ncs_operation_facts facts;

@@ -6,6 +6,9 @@
  * opened, and calls the functions in it. This header alone describes their
  * arguments; every offset and size is asserted below. It includes none of
  * NCCL's own headers, so that one build of the plugin serves all releases.
+ * Versions 5 to 7 keep all offsets and append fields: they have one layout, whose
+ * comments say since which version there is a field. So do the events of version 4,
+ * whose type has one byte.
  *
  * It must contain no code, and nothing that is not part of NCCL's interface.
  *
@@ -74,30 +77,28 @@ enum nccl_event_state {
 };
 
 /*
- * The table of a version, with its `args` and the parameters that init has after
- * the context.
+ * The table of any version. `descr` and `args` are as the version lays them out.
  */
-#define NCCL_PROFILER_TABLE(version, args_version, ...) \
-	struct nccl_profiler_v##version { \
-		const char *name; \
-		enum nccl_result (*init)(void **context, __VA_ARGS__); \
-		enum nccl_result (*start_event)(void *context, void **handle, \
-			struct nccl_event_descr_v##version *descr); \
-		enum nccl_result (*stop_event)(void *handle); \
-		enum nccl_result (*record_event_state)(void *handle, \
-			enum nccl_event_state state, \
-			union nccl_state_args_v##args_version *args); \
-		enum nccl_result (*finalize)(void *context); \
-	}
-
-#define NCCL_INIT_V1 int *activation_mask
-#define NCCL_INIT_V4 int *activation_mask, const char *comm_name, \
-	uint64_t comm_hash, int nnodes, int nranks, int rank, \
-	nccl_debug_logger logger
-/* The order differs from version 4. */
-#define NCCL_INIT_V5 uint64_t comm_id, int *activation_mask, \
-	const char *comm_name, int nnodes, int nranks, int rank, \
-	nccl_debug_logger logger
+struct nccl_profiler {
+	const char *name;
+	union {
+		/* Versions 1 to 3. */
+		enum nccl_result (*v1)(void **context, int *activation_mask);
+		enum nccl_result (*v4)(void **context, int *activation_mask,
+			const char *comm_name, uint64_t comm_hash, int nnodes,
+			int nranks, int rank, nccl_debug_logger logger);
+		/* Versions 5 to 7. The order differs from version 4. */
+		enum nccl_result (*v5)(void **context, uint64_t comm_id,
+			int *activation_mask, const char *comm_name, int nnodes,
+			int nranks, int rank, nccl_debug_logger logger);
+	} init;
+	enum nccl_result (*start_event)(void *context, void **handle,
+		void *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, void *args);
+	enum nccl_result (*finalize)(void *context);
+};
 
 /*
  * Version 1 (NCCL 2.23): functions, algorithms and so on are numbers.
@@ -170,8 +171,6 @@ union nccl_state_args_v1 {
 	} proxy_ctrl;
 };
 
-NCCL_PROFILER_TABLE(1, 1, NCCL_INIT_V1);
-
 /*
  * Version 2 (NCCL 2.24 and 2.25): strings in place of the numbers.
  */
@@ -214,8 +213,6 @@ struct nccl_event_descr_v2 {
 		struct nccl_proxy_step proxy_step;
 	};
 };
-
-NCCL_PROFILER_TABLE(2, 1, NCCL_INIT_V1);
 
 /*
  * Version 3 (NCCL 2.26): kernel channels and the network plugin's own events.
@@ -260,39 +257,39 @@ struct nccl_event_descr_v3 {
 	};
 };
 
-NCCL_PROFILER_TABLE(3, 1, NCCL_INIT_V1);
-
 /*
  * Version 4 (NCCL 2.27): init reports the communicator, events no longer do.
  */
-/* Later versions append fields. */
-#define NCCL_COLL_V4_FIELDS \
-	uint64_t seq_number; \
-	const char *func; \
-	const void *send_buffer; \
-	void *recv_buffer; \
-	size_t count; \
-	int root; \
-	const char *datatype; \
-	uint8_t channels; \
-	uint8_t warps; \
-	const char *algorithm; \
-	const char *protocol;
-
+/* Versions 4 and later. From version 5 on, the event's parent is that of the API
+ * call. */
 struct nccl_coll_v4 {
-	NCCL_COLL_V4_FIELDS
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t channels;
+	uint8_t warps;
+	const char *algorithm;
+	const char *protocol;
+	void *parent_group;		/* version 5 */
+	const char *kernel_variant;	/* version 7 */
+	uint8_t is_symmetric;		/* version 7 */
+	uint64_t user_tag;		/* version 7 */
 };
 
-#define NCCL_P2P_V4_FIELDS \
-	const char *func; \
-	void *buffer; \
-	const char *datatype; \
-	size_t count; \
-	int peer; \
-	uint8_t channels;
-
+/* Versions 4 and later. */
 struct nccl_p2p_v4 {
-	NCCL_P2P_V4_FIELDS
+	const char *func;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+	uint8_t channels;
+	void *parent_group;		/* version 5 */
+	uint64_t user_tag;		/* version 7 */
 };
 
 /* Versions 4 and later. */
@@ -331,95 +328,55 @@ union nccl_state_args_v4 {
 	} kernel_ch;
 };
 
-NCCL_PROFILER_TABLE(4, 4, NCCL_INIT_V4);
-
 /*
  * Version 5 (NCCL 2.28): events of the application's calls and of launches.
+ * Version 6 (NCCL 2.29 and 2.30): collectives by the copy engine.
+ * Version 7 (NCCL 2.31): the user's tag, kernel variants, kernel phases.
  */
 struct nccl_group_api {
 	uint8_t graph_captured;
 	int depth;
 };
 
-#define NCCL_COLL_API_V5_FIELDS \
-	const char *func; \
-	size_t count; \
-	const char *datatype; \
-	int root; \
-	void *stream; \
+struct nccl_coll_api {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	int root;
+	void *stream;
 	uint8_t graph_captured;
-
-struct nccl_coll_api_v5 {
-	NCCL_COLL_API_V5_FIELDS
+	uint64_t user_tag;		/* version 7 */
 };
 
-#define NCCL_P2P_API_V5_FIELDS \
-	const char *func; \
-	size_t count; \
-	const char *datatype; \
-	void *stream; \
+struct nccl_p2p_api {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	void *stream;
 	uint8_t graph_captured;
-
-struct nccl_p2p_api_v5 {
-	NCCL_P2P_API_V5_FIELDS
+	uint64_t user_tag;		/* version 7 */
 };
 
 struct nccl_kernel_launch {
 	void *stream;
 };
 
-/* Version 4 plus the group; the parent is now the event of the API call. */
-struct nccl_coll_v5 {
-	NCCL_COLL_V4_FIELDS
-	void *parent_group;
-};
-
-struct nccl_p2p_v5 {
-	NCCL_P2P_V4_FIELDS
-	void *parent_group;
-};
-
-struct nccl_event_descr_v5 {
-	uint64_t type;
-	void *parent;
-	int rank;
-	union {
-		struct nccl_group_api group_api;
-		struct nccl_coll_api_v5 coll_api;
-		struct nccl_p2p_api_v5 p2p_api;
-		struct nccl_kernel_launch kernel_launch;
-		struct nccl_coll_v5 coll;
-		struct nccl_p2p_v5 p2p;
-		struct nccl_proxy_op proxy_op;
-		struct nccl_proxy_step proxy_step;
-		struct nccl_kernel_ch kernel_ch;
-		struct nccl_net_plugin net_plugin;
-	};
-};
-
-NCCL_PROFILER_TABLE(5, 4, NCCL_INIT_V5);
-
-/*
- * Version 6 (NCCL 2.29 and 2.30): collectives by the copy engine. Everything in
- * version 5 keeps its offset.
- */
-#define NCCL_CE_COLL_V6_FIELDS \
-	uint64_t seq_number; \
-	const char *func; \
-	const void *send_buffer; \
-	void *recv_buffer; \
-	size_t count; \
-	int root; \
-	const char *datatype; \
-	const char *sync_strategy; \
-	uint8_t intra_batch_sync; \
-	uint32_t batch_size; \
-	uint32_t batches; \
-	uint32_t ce_seq_number; \
+/* Version 6, as the next two. */
+struct nccl_ce_coll {
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	const char *sync_strategy;
+	uint8_t intra_batch_sync;
+	uint32_t batch_size;
+	uint32_t batches;
+	uint32_t ce_seq_number;
 	void *stream;
-
-struct nccl_ce_coll_v6 {
-	NCCL_CE_COLL_V6_FIELDS
+	uint64_t user_tag;		/* version 7 */
 };
 
 struct nccl_ce_sync {
@@ -433,62 +390,7 @@ struct nccl_ce_batch {
 	uint8_t use_intra_sync;
 };
 
-struct nccl_event_descr_v6 {
-	uint64_t type;
-	void *parent;
-	int rank;
-	union {
-		struct nccl_group_api group_api;
-		struct nccl_coll_api_v5 coll_api;
-		struct nccl_p2p_api_v5 p2p_api;
-		struct nccl_kernel_launch kernel_launch;
-		struct nccl_coll_v5 coll;
-		struct nccl_p2p_v5 p2p;
-		struct nccl_proxy_op proxy_op;
-		struct nccl_proxy_step proxy_step;
-		struct nccl_kernel_ch kernel_ch;
-		struct nccl_net_plugin net_plugin;
-		struct nccl_ce_coll_v6 ce_coll;
-		struct nccl_ce_sync ce_sync;
-		struct nccl_ce_batch ce_batch;
-	};
-};
-
-NCCL_PROFILER_TABLE(6, 4, NCCL_INIT_V5);
-
-/*
- * Version 7 (NCCL 2.31): the user's tag, kernel variants, kernel phases.
- * Everything in version 6 keeps its offset; new fields are appended.
- */
-struct nccl_coll_api_v7 {
-	NCCL_COLL_API_V5_FIELDS
-	uint64_t user_tag;
-};
-
-struct nccl_p2p_api_v7 {
-	NCCL_P2P_API_V5_FIELDS
-	uint64_t user_tag;
-};
-
-struct nccl_coll_v7 {
-	NCCL_COLL_V4_FIELDS
-	void *parent_group;
-	const char *kernel_variant;
-	uint8_t is_symmetric;
-	uint64_t user_tag;
-};
-
-struct nccl_p2p_v7 {
-	NCCL_P2P_V4_FIELDS
-	void *parent_group;
-	uint64_t user_tag;
-};
-
-struct nccl_ce_coll_v7 {
-	NCCL_CE_COLL_V6_FIELDS
-	uint64_t user_tag;
-};
-
+/* Version 7. */
 struct nccl_kernel_phase {
 	uint8_t channel;
 	uint8_t phase;			/* 0 initial sync, 1 compute, 2 final sync */
@@ -496,33 +398,31 @@ struct nccl_kernel_phase {
 	uint64_t gpu_timer_ns;
 };
 
-struct nccl_event_descr_v7 {
+struct nccl_event_descr_v5 {
 	uint64_t type;
 	void *parent;
 	int rank;
 	union {
 		struct nccl_group_api group_api;
-		struct nccl_coll_api_v7 coll_api;
-		struct nccl_p2p_api_v7 p2p_api;
+		struct nccl_coll_api coll_api;
+		struct nccl_p2p_api p2p_api;
 		struct nccl_kernel_launch kernel_launch;
-		struct nccl_coll_v7 coll;
-		struct nccl_p2p_v7 p2p;
+		struct nccl_coll_v4 coll;
+		struct nccl_p2p_v4 p2p;
 		struct nccl_proxy_op proxy_op;
 		struct nccl_proxy_step proxy_step;
 		struct nccl_kernel_ch kernel_ch;
 		struct nccl_net_plugin net_plugin;
-		struct nccl_ce_coll_v7 ce_coll;
+		struct nccl_ce_coll ce_coll;
 		struct nccl_ce_sync ce_sync;
 		struct nccl_ce_batch ce_batch;
 		struct nccl_kernel_phase kernel_phase;
 	};
 };
 
-NCCL_PROFILER_TABLE(7, 4, NCCL_INIT_V5);
-
 /*
- * A descriptor and a table of any version, for code that gets the version at
- * run time.
+ * A descriptor of any version, and its bytes by version: those of versions 4 to 6
+ * end before the fields that a later one appends.
  */
 union nccl_event_descr {
 	struct nccl_event_descr_v1 v1;
@@ -530,25 +430,25 @@ union nccl_event_descr {
 	struct nccl_event_descr_v3 v3;
 	struct nccl_event_descr_v4 v4;
 	struct nccl_event_descr_v5 v5;
-	struct nccl_event_descr_v6 v6;
-	struct nccl_event_descr_v7 v7;
 };
+
+#define NCCL_EVENT_DESCR_V5_BYTES \
+	offsetof(struct nccl_event_descr_v5, coll.kernel_variant)
+#define NCCL_EVENT_DESCR_BYTES \
+	{ \
+		0, \
+		sizeof(struct nccl_event_descr_v1), \
+		sizeof(struct nccl_event_descr_v2), \
+		sizeof(struct nccl_event_descr_v3), \
+		offsetof(struct nccl_event_descr_v4, coll.parent_group), \
+		NCCL_EVENT_DESCR_V5_BYTES, \
+		NCCL_EVENT_DESCR_V5_BYTES, \
+		sizeof(struct nccl_event_descr_v5), \
+	}
 
 union nccl_state_args {
 	union nccl_state_args_v1 v1;
 	union nccl_state_args_v4 v4;
-};
-
-union nccl_profiler {
-	const void *any;
-	const char *const *name;
-	const struct nccl_profiler_v1 *v1;
-	const struct nccl_profiler_v2 *v2;
-	const struct nccl_profiler_v3 *v3;
-	const struct nccl_profiler_v4 *v4;
-	const struct nccl_profiler_v5 *v5;
-	const struct nccl_profiler_v6 *v6;
-	const struct nccl_profiler_v7 *v7;
 };
 
 /*
@@ -597,22 +497,13 @@ NCS_NCCL_SIZE(enum nccl_event_type, 4);
 NCS_NCCL_SIZE(enum nccl_event_state, 4);
 NCS_NCCL_SIZE(nccl_debug_logger, 8);
 
-#define NCS_NCCL_TABLE(layout) \
-	NCS_NCCL_SIZE(layout, 48); \
-	NCS_NCCL_FIELD(layout, name, 0, 8); \
-	NCS_NCCL_FIELD(layout, init, 8, 8); \
-	NCS_NCCL_FIELD(layout, start_event, 16, 8); \
-	NCS_NCCL_FIELD(layout, stop_event, 24, 8); \
-	NCS_NCCL_FIELD(layout, record_event_state, 32, 8); \
-	NCS_NCCL_FIELD(layout, finalize, 40, 8)
-
-NCS_NCCL_TABLE(struct nccl_profiler_v1);
-NCS_NCCL_TABLE(struct nccl_profiler_v2);
-NCS_NCCL_TABLE(struct nccl_profiler_v3);
-NCS_NCCL_TABLE(struct nccl_profiler_v4);
-NCS_NCCL_TABLE(struct nccl_profiler_v5);
-NCS_NCCL_TABLE(struct nccl_profiler_v6);
-NCS_NCCL_TABLE(struct nccl_profiler_v7);
+NCS_NCCL_SIZE(struct nccl_profiler, 48);
+NCS_NCCL_FIELD(struct nccl_profiler, name, 0, 8);
+NCS_NCCL_FIELD(struct nccl_profiler, init, 8, 8);
+NCS_NCCL_FIELD(struct nccl_profiler, start_event, 16, 8);
+NCS_NCCL_FIELD(struct nccl_profiler, stop_event, 24, 8);
+NCS_NCCL_FIELD(struct nccl_profiler, record_event_state, 32, 8);
+NCS_NCCL_FIELD(struct nccl_profiler, finalize, 40, 8);
 
 #define NCS_NCCL_HEAD(layout, bytes, type_bytes) \
 	NCS_NCCL_SIZE(layout, bytes); \
@@ -623,10 +514,8 @@ NCS_NCCL_TABLE(struct nccl_profiler_v7);
 NCS_NCCL_HEAD(struct nccl_event_descr_v1, 120, 1);
 NCS_NCCL_HEAD(struct nccl_event_descr_v2, 128, 1);
 NCS_NCCL_HEAD(struct nccl_event_descr_v3, 120, 1);
-NCS_NCCL_HEAD(struct nccl_event_descr_v4, 104, 1);
-NCS_NCCL_HEAD(struct nccl_event_descr_v5, 112, 8);
-NCS_NCCL_HEAD(struct nccl_event_descr_v6, 112, 8);
-NCS_NCCL_HEAD(struct nccl_event_descr_v7, 136, 8);
+NCS_NCCL_HEAD(struct nccl_event_descr_v4, 136, 1);
+NCS_NCCL_HEAD(struct nccl_event_descr_v5, 136, 8);
 
 /* coll */
 NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll, 24, 96);
@@ -680,6 +569,7 @@ NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.algorithm, 104, 8);
 NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.protocol, 112, 8);
 
 #define NCS_NCCL_COLL_SINCE_V4(layout) \
+	NCS_NCCL_FIELD(layout, coll, 24, 112); \
 	NCS_NCCL_FIELD(layout, coll.seq_number, 24, 8); \
 	NCS_NCCL_FIELD(layout, coll.func, 32, 8); \
 	NCS_NCCL_FIELD(layout, coll.send_buffer, 40, 8); \
@@ -690,22 +580,14 @@ NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.protocol, 112, 8);
 	NCS_NCCL_FIELD(layout, coll.channels, 80, 1); \
 	NCS_NCCL_FIELD(layout, coll.warps, 81, 1); \
 	NCS_NCCL_FIELD(layout, coll.algorithm, 88, 8); \
-	NCS_NCCL_FIELD(layout, coll.protocol, 96, 8)
+	NCS_NCCL_FIELD(layout, coll.protocol, 96, 8); \
+	NCS_NCCL_FIELD(layout, coll.parent_group, 104, 8); \
+	NCS_NCCL_FIELD(layout, coll.kernel_variant, 112, 8); \
+	NCS_NCCL_FIELD(layout, coll.is_symmetric, 120, 1); \
+	NCS_NCCL_FIELD(layout, coll.user_tag, 128, 8)
 
 NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v4);
 NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v5);
-NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v6);
-NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v7);
-NCS_NCCL_FIELD(struct nccl_event_descr_v4, coll, 24, 80);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll, 24, 88);
-NCS_NCCL_FIELD(struct nccl_event_descr_v6, coll, 24, 88);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll, 24, 112);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll.parent_group, 104, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v6, coll.parent_group, 104, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.parent_group, 104, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.kernel_variant, 112, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.is_symmetric, 120, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.user_tag, 128, 8);
 
 /* p2p */
 NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p, 24, 56);
@@ -731,25 +613,18 @@ NCS_NCCL_P2P_V2_V3(struct nccl_event_descr_v2);
 NCS_NCCL_P2P_V2_V3(struct nccl_event_descr_v3);
 
 #define NCS_NCCL_P2P_SINCE_V4(layout) \
+	NCS_NCCL_FIELD(layout, p2p, 24, 56); \
 	NCS_NCCL_FIELD(layout, p2p.func, 24, 8); \
 	NCS_NCCL_FIELD(layout, p2p.buffer, 32, 8); \
 	NCS_NCCL_FIELD(layout, p2p.datatype, 40, 8); \
 	NCS_NCCL_FIELD(layout, p2p.count, 48, 8); \
 	NCS_NCCL_FIELD(layout, p2p.peer, 56, 4); \
-	NCS_NCCL_FIELD(layout, p2p.channels, 60, 1)
+	NCS_NCCL_FIELD(layout, p2p.channels, 60, 1); \
+	NCS_NCCL_FIELD(layout, p2p.parent_group, 64, 8); \
+	NCS_NCCL_FIELD(layout, p2p.user_tag, 72, 8)
 
 NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v4);
 NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v5);
-NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v6);
-NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v7);
-NCS_NCCL_FIELD(struct nccl_event_descr_v4, p2p, 24, 40);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p, 24, 48);
-NCS_NCCL_FIELD(struct nccl_event_descr_v6, p2p, 24, 48);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p, 24, 56);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p.parent_group, 64, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v6, p2p.parent_group, 64, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p.parent_group, 64, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p.user_tag, 72, 8);
 
 /* proxy_op and proxy_step */
 #define NCS_NCCL_PROXY(layout) \
@@ -768,8 +643,6 @@ NCS_NCCL_PROXY(struct nccl_event_descr_v2);
 NCS_NCCL_PROXY(struct nccl_event_descr_v3);
 NCS_NCCL_PROXY(struct nccl_event_descr_v4);
 NCS_NCCL_PROXY(struct nccl_event_descr_v5);
-NCS_NCCL_PROXY(struct nccl_event_descr_v6);
-NCS_NCCL_PROXY(struct nccl_event_descr_v7);
 
 /* kernel_ch */
 NCS_NCCL_FIELD(struct nccl_event_descr_v3, kernel_ch, 24, 1);
@@ -782,8 +655,6 @@ NCS_NCCL_FIELD(struct nccl_event_descr_v3, kernel_ch.channel, 24, 1);
 
 NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v4);
 NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v5);
-NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v6);
-NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v7);
 
 /* net_plugin */
 #define NCS_NCCL_NET_PLUGIN_EVENT(layout) \
@@ -794,70 +665,59 @@ NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v7);
 NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v3);
 NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v4);
 NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v5);
-NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v6);
-NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v7);
 
 /* group_api, coll_api, p2p_api, kernel_launch */
-#define NCS_NCCL_API(layout, coll_bytes, p2p_bytes) \
-	NCS_NCCL_FIELD(layout, group_api, 24, 8); \
-	NCS_NCCL_FIELD(layout, group_api.graph_captured, 24, 1); \
-	NCS_NCCL_FIELD(layout, group_api.depth, 28, 4); \
-	NCS_NCCL_FIELD(layout, coll_api, 24, coll_bytes); \
-	NCS_NCCL_FIELD(layout, coll_api.func, 24, 8); \
-	NCS_NCCL_FIELD(layout, coll_api.count, 32, 8); \
-	NCS_NCCL_FIELD(layout, coll_api.datatype, 40, 8); \
-	NCS_NCCL_FIELD(layout, coll_api.root, 48, 4); \
-	NCS_NCCL_FIELD(layout, coll_api.stream, 56, 8); \
-	NCS_NCCL_FIELD(layout, coll_api.graph_captured, 64, 1); \
-	NCS_NCCL_FIELD(layout, p2p_api, 24, p2p_bytes); \
-	NCS_NCCL_FIELD(layout, p2p_api.func, 24, 8); \
-	NCS_NCCL_FIELD(layout, p2p_api.count, 32, 8); \
-	NCS_NCCL_FIELD(layout, p2p_api.datatype, 40, 8); \
-	NCS_NCCL_FIELD(layout, p2p_api.stream, 48, 8); \
-	NCS_NCCL_FIELD(layout, p2p_api.graph_captured, 56, 1); \
-	NCS_NCCL_FIELD(layout, kernel_launch, 24, 8); \
-	NCS_NCCL_FIELD(layout, kernel_launch.stream, 24, 8)
-
-NCS_NCCL_API(struct nccl_event_descr_v5, 48, 40);
-NCS_NCCL_API(struct nccl_event_descr_v6, 48, 40);
-NCS_NCCL_API(struct nccl_event_descr_v7, 56, 48);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll_api.user_tag, 72, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p_api.user_tag, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, group_api, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, group_api.graph_captured, 24, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, group_api.depth, 28, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api, 24, 56);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.func, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.count, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.datatype, 40, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.root, 48, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.stream, 56, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.graph_captured, 64, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api, 24, 48);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.func, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.count, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.datatype, 40, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.stream, 48, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.graph_captured, 56, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_launch, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_launch.stream, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.user_tag, 72, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.user_tag, 64, 8);
 
 /* ce_coll, ce_sync, ce_batch */
-#define NCS_NCCL_CE(layout, coll_bytes) \
-	NCS_NCCL_FIELD(layout, ce_coll, 24, coll_bytes); \
-	NCS_NCCL_FIELD(layout, ce_coll.seq_number, 24, 8); \
-	NCS_NCCL_FIELD(layout, ce_coll.func, 32, 8); \
-	NCS_NCCL_FIELD(layout, ce_coll.send_buffer, 40, 8); \
-	NCS_NCCL_FIELD(layout, ce_coll.recv_buffer, 48, 8); \
-	NCS_NCCL_FIELD(layout, ce_coll.count, 56, 8); \
-	NCS_NCCL_FIELD(layout, ce_coll.root, 64, 4); \
-	NCS_NCCL_FIELD(layout, ce_coll.datatype, 72, 8); \
-	NCS_NCCL_FIELD(layout, ce_coll.sync_strategy, 80, 8); \
-	NCS_NCCL_FIELD(layout, ce_coll.intra_batch_sync, 88, 1); \
-	NCS_NCCL_FIELD(layout, ce_coll.batch_size, 92, 4); \
-	NCS_NCCL_FIELD(layout, ce_coll.batches, 96, 4); \
-	NCS_NCCL_FIELD(layout, ce_coll.ce_seq_number, 100, 4); \
-	NCS_NCCL_FIELD(layout, ce_coll.stream, 104, 8); \
-	NCS_NCCL_FIELD(layout, ce_sync, 24, 8); \
-	NCS_NCCL_FIELD(layout, ce_sync.is_complete, 24, 1); \
-	NCS_NCCL_FIELD(layout, ce_sync.nranks, 28, 4); \
-	NCS_NCCL_FIELD(layout, ce_batch, 24, 24); \
-	NCS_NCCL_FIELD(layout, ce_batch.ops, 24, 4); \
-	NCS_NCCL_FIELD(layout, ce_batch.total_bytes, 32, 8); \
-	NCS_NCCL_FIELD(layout, ce_batch.use_intra_sync, 40, 1)
-
-NCS_NCCL_CE(struct nccl_event_descr_v6, 88);
-NCS_NCCL_CE(struct nccl_event_descr_v7, 96);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, ce_coll.user_tag, 112, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll, 24, 96);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.seq_number, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.func, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.send_buffer, 40, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.recv_buffer, 48, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.count, 56, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.root, 64, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.datatype, 72, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.sync_strategy, 80, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.intra_batch_sync, 88, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.batch_size, 92, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.batches, 96, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.ce_seq_number, 100, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.stream, 104, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_sync, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_sync.is_complete, 24, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_sync.nranks, 28, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch, 24, 24);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch.ops, 24, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch.total_bytes, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch.use_intra_sync, 40, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.user_tag, 112, 8);
 
 /* kernel_phase */
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase, 24, 24);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.channel, 24, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.phase, 25, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.phase_name, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.gpu_timer_ns, 40, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase, 24, 24);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.channel, 24, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.phase, 25, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.phase_name, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.gpu_timer_ns, 40, 8);
 
 /* state args */
 NCS_NCCL_SIZE(union nccl_state_args_v1, 16);

@@ -23,7 +23,7 @@ static enum nccl_result init(void **context, uint64_t comm_id,
 }
 
 static enum nccl_result start_event(void *context, void **handle,
-				    struct nccl_event_descr_v5 *descr)
+				    void *descr)
 {
 	(void)descr;
 	*handle = context;
@@ -38,7 +38,7 @@ static enum nccl_result stop_event(void *handle)
 
 static enum nccl_result record_event_state(void *handle,
 					   enum nccl_event_state state,
-					   union nccl_state_args_v4 *args)
+					   void *args)
 {
 	(void)handle, (void)state, (void)args;
 	return NCCL_SUCCESS;
@@ -50,10 +50,10 @@ static enum nccl_result finalize(void *context)
 	return NCCL_SUCCESS;
 }
 
-extern const struct nccl_profiler_v5 ncclProfiler_v5;
-EXPORT const struct nccl_profiler_v5 ncclProfiler_v5 = {
+extern const struct nccl_profiler ncclProfiler_v5;
+EXPORT const struct nccl_profiler ncclProfiler_v5 = {
 	.name = "empty",
-	.init = init,
+	.init.v5 = init,
 	.start_event = start_event,
 	.stop_event = stop_event,
 	.record_event_state = record_event_state,

@@ -161,8 +161,9 @@ static void put_descriptor(const struct nccl_event_descr_v5 *d)
 }
 
 static enum nccl_result start_event(void *context, void **handle,
-				    struct nccl_event_descr_v5 *descr)
+				    void *pointer)
 {
+	const struct nccl_event_descr_v5 *descr = pointer;
 	const uint64_t time_ns = now_ns(CLOCK_MONOTONIC);
 
 	pthread_mutex_lock(&lock);
@@ -204,7 +205,7 @@ static void put_arguments(enum nccl_event_state state,
 
 static enum nccl_result record_event_state(void *handle,
 					   enum nccl_event_state state,
-					   union nccl_state_args_v4 *args)
+					   void *args)
 {
 	const uint64_t time_ns = now_ns(CLOCK_MONOTONIC);
 
@@ -231,10 +232,10 @@ static enum nccl_result finalize(void *context)
 	return NCCL_SUCCESS;
 }
 
-extern const struct nccl_profiler_v5 ncclProfiler_v5;
-EXPORT const struct nccl_profiler_v5 ncclProfiler_v5 = {
+extern const struct nccl_profiler ncclProfiler_v5;
+EXPORT const struct nccl_profiler ncclProfiler_v5 = {
 	.name = "capture",
-	.init = init,
+	.init.v5 = init,
 	.start_event = start_event,
 	.stop_event = stop_event,
 	.record_event_state = record_event_state,

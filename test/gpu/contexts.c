@@ -122,7 +122,7 @@ struct round {
 	void *comm;
 };
 
-static const struct nccl_profiler_v5 *plugin;
+static const struct nccl_profiler *plugin;
 static int activation_mask;
 
 static void open_plugin(const char *path)
@@ -172,7 +172,7 @@ static void make_context(struct round *round, int device)
 
 static void make_comm(struct round *round, unsigned number)
 {
-	if (plugin->init(&round->comm, number, &activation_mask, "contexts", 1,
+	if (plugin->init.v5(&round->comm, number, &activation_mask, "contexts", 1,
 			 1, 0, NULL) != NCCL_SUCCESS)
 		give_up(__LINE__, "init", "failed");
 }

@@ -42,7 +42,7 @@ struct host {
 	char *path;
 	int api;
 	void *library;			/* NULL while it is closed */
-	union nccl_profiler table;
+	const struct nccl_profiler *table;
 	int pid_recorded;		/* of the log in use */
 	struct mapped_handle *handles;
 	uint64_t handle_max;
@@ -166,8 +166,8 @@ static int open_library(struct host *host, char *message,
 	if (host->library == NULL)
 		return fail(ENOENT, message, message_bytes, "%s", dlerror());
 	snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", host->api);
-	host->table.any = dlsym(host->library, symbol);
-	if (host->table.any == NULL) {
+	host->table = dlsym(host->library, symbol);
+	if (host->table == NULL) {
 		dlclose(host->library);
 		host->library = NULL;
 		return fail(ENOSYS, message, message_bytes,
@@ -184,7 +184,7 @@ static void close_library(struct host *host)
 {
 	if (host->library == NULL)
 		return;
-	host->table.any = NULL;
+	host->table = NULL;
 	dlclose(host->library);
 	host->library = NULL;
 	host_logger(NCCL_LOG_INFO, NCCL_SUBSYSTEM_INIT, __FILE__, __LINE__,
@@ -240,7 +240,7 @@ int host_api(const struct host *host)
 
 const char *host_plugin_name(const struct host *host)
 {
-	return host->table.any == NULL ? NULL : *host->table.name;
+	return host->table == NULL ? NULL : host->table->name;
 }
 
 int host_mask(void)
@@ -399,7 +399,7 @@ static void lay_out_v3(struct nccl_event_descr_v3 *descr,
 	}
 }
 
-/* The cases that versions 4 to 7 share. */
+/* The cases that version 4 and the later ones share. */
 #define LAY_CASES_SINCE_V4(descr, event) \
 	case NCCL_EVENT_PROXY_OP: \
 		LAY_PROXY_OP(descr, event); \
@@ -415,47 +415,6 @@ static void lay_out_v3(struct nccl_event_descr_v3 *descr,
 		LAY_NET_PLUGIN(descr, event); \
 		break
 
-/* The cases that versions 5 to 7 share. */
-#define LAY_CASES_SINCE_V5(descr, event) \
-	LAY_CASES_SINCE_V4(descr, event); \
-	case NCCL_EVENT_COLL: \
-		LAY_COLL_SINCE_V4(descr, event); \
-		(descr)->coll.parent_group = (event)->parent_group; \
-		break; \
-	case NCCL_EVENT_P2P: \
-		LAY_P2P_SINCE_V4(descr, event); \
-		(descr)->p2p.parent_group = (event)->parent_group; \
-		break; \
-	case NCCL_EVENT_COLL_API: \
-		LAY_COLL_API(descr, event); \
-		break; \
-	case NCCL_EVENT_P2P_API: \
-		LAY_P2P_API(descr, event); \
-		break; \
-	case NCCL_EVENT_GROUP_API: \
-		(descr)->group_api.graph_captured = (event)->graph_captured; \
-		(descr)->group_api.depth = (event)->depth; \
-		break; \
-	case NCCL_EVENT_KERNEL_LAUNCH: \
-		(descr)->kernel_launch.stream = (event)->stream; \
-		break
-
-/* The cases that versions 6 and 7 share. */
-#define LAY_CASES_SINCE_V6(descr, event) \
-	LAY_CASES_SINCE_V5(descr, event); \
-	case NCCL_EVENT_CE_COLL: \
-		LAY_CE_COLL(descr, event); \
-		break; \
-	case NCCL_EVENT_CE_SYNC: \
-		(descr)->ce_sync.is_complete = (event)->is_complete; \
-		(descr)->ce_sync.nranks = (event)->nranks; \
-		break; \
-	case NCCL_EVENT_CE_BATCH: \
-		(descr)->ce_batch.ops = (event)->ops; \
-		(descr)->ce_batch.total_bytes = (event)->total_bytes; \
-		(descr)->ce_batch.use_intra_sync = (event)->intra_sync; \
-		break
-
 #define LAY_COLL_SINCE_V4(descr, event) do { \
 	LAY_COLL(descr, event); \
 	LAY_TEXTS(descr, event); \
@@ -465,39 +424,6 @@ static void lay_out_v3(struct nccl_event_descr_v3 *descr,
 #define LAY_P2P_SINCE_V4(descr, event) do { \
 	LAY_P2P(descr, event); \
 	(descr)->p2p.channels = (event)->channels; \
-} while (0)
-
-#define LAY_COLL_API(descr, event) do { \
-	(descr)->coll_api.func = (event)->func; \
-	(descr)->coll_api.count = (event)->count; \
-	(descr)->coll_api.datatype = (event)->datatype; \
-	(descr)->coll_api.root = (event)->root; \
-	(descr)->coll_api.stream = (event)->stream; \
-	(descr)->coll_api.graph_captured = (event)->graph_captured; \
-} while (0)
-
-#define LAY_P2P_API(descr, event) do { \
-	(descr)->p2p_api.func = (event)->func; \
-	(descr)->p2p_api.count = (event)->count; \
-	(descr)->p2p_api.datatype = (event)->datatype; \
-	(descr)->p2p_api.stream = (event)->stream; \
-	(descr)->p2p_api.graph_captured = (event)->graph_captured; \
-} while (0)
-
-#define LAY_CE_COLL(descr, event) do { \
-	(descr)->ce_coll.seq_number = (event)->seq_number; \
-	(descr)->ce_coll.func = (event)->func; \
-	(descr)->ce_coll.send_buffer = (event)->send_buffer; \
-	(descr)->ce_coll.recv_buffer = (event)->recv_buffer; \
-	(descr)->ce_coll.count = (event)->count; \
-	(descr)->ce_coll.root = (event)->root; \
-	(descr)->ce_coll.datatype = (event)->datatype; \
-	(descr)->ce_coll.sync_strategy = (event)->sync_strategy; \
-	(descr)->ce_coll.intra_batch_sync = (event)->intra_sync; \
-	(descr)->ce_coll.batch_size = (event)->batch_size; \
-	(descr)->ce_coll.batches = (event)->batches; \
-	(descr)->ce_coll.ce_seq_number = (event)->ce_seq_number; \
-	(descr)->ce_coll.stream = (event)->stream; \
 } while (0)
 
 static void lay_out_v4(struct nccl_event_descr_v4 *descr,
@@ -520,21 +446,74 @@ static void lay_out_v5(struct nccl_event_descr_v5 *descr,
 {
 	LAY_HEAD(descr, event);
 	switch (event->type) {
-	LAY_CASES_SINCE_V5(descr, event);
+	LAY_CASES_SINCE_V4(descr, event);
+	case NCCL_EVENT_COLL:
+		LAY_COLL_SINCE_V4(descr, event);
+		descr->coll.parent_group = event->parent_group;
+		break;
+	case NCCL_EVENT_P2P:
+		LAY_P2P_SINCE_V4(descr, event);
+		descr->p2p.parent_group = event->parent_group;
+		break;
+	case NCCL_EVENT_COLL_API:
+		descr->coll_api.func = event->func;
+		descr->coll_api.count = event->count;
+		descr->coll_api.datatype = event->datatype;
+		descr->coll_api.root = event->root;
+		descr->coll_api.stream = event->stream;
+		descr->coll_api.graph_captured = event->graph_captured;
+		break;
+	case NCCL_EVENT_P2P_API:
+		descr->p2p_api.func = event->func;
+		descr->p2p_api.count = event->count;
+		descr->p2p_api.datatype = event->datatype;
+		descr->p2p_api.stream = event->stream;
+		descr->p2p_api.graph_captured = event->graph_captured;
+		break;
+	case NCCL_EVENT_GROUP_API:
+		descr->group_api.graph_captured = event->graph_captured;
+		descr->group_api.depth = event->depth;
+		break;
+	case NCCL_EVENT_KERNEL_LAUNCH:
+		descr->kernel_launch.stream = event->stream;
+		break;
 	}
 }
 
-static void lay_out_v6(struct nccl_event_descr_v6 *descr,
+/* The fields that version 6 adds. */
+static void lay_out_new_in_v6(struct nccl_event_descr_v5 *descr,
 	const struct host_event *event)
 {
-	LAY_HEAD(descr, event);
 	switch (event->type) {
-	LAY_CASES_SINCE_V6(descr, event);
+	case NCCL_EVENT_CE_COLL:
+		descr->ce_coll.seq_number = event->seq_number;
+		descr->ce_coll.func = event->func;
+		descr->ce_coll.send_buffer = event->send_buffer;
+		descr->ce_coll.recv_buffer = event->recv_buffer;
+		descr->ce_coll.count = event->count;
+		descr->ce_coll.root = event->root;
+		descr->ce_coll.datatype = event->datatype;
+		descr->ce_coll.sync_strategy = event->sync_strategy;
+		descr->ce_coll.intra_batch_sync = event->intra_sync;
+		descr->ce_coll.batch_size = event->batch_size;
+		descr->ce_coll.batches = event->batches;
+		descr->ce_coll.ce_seq_number = event->ce_seq_number;
+		descr->ce_coll.stream = event->stream;
+		break;
+	case NCCL_EVENT_CE_SYNC:
+		descr->ce_sync.is_complete = event->is_complete;
+		descr->ce_sync.nranks = event->nranks;
+		break;
+	case NCCL_EVENT_CE_BATCH:
+		descr->ce_batch.ops = event->ops;
+		descr->ce_batch.total_bytes = event->total_bytes;
+		descr->ce_batch.use_intra_sync = event->intra_sync;
+		break;
 	}
 }
 
 /* The fields that version 7 adds. */
-static void lay_out_new_in_v7(struct nccl_event_descr_v7 *descr,
+static void lay_out_new_in_v7(struct nccl_event_descr_v5 *descr,
 	const struct host_event *event)
 {
 	switch (event->type) {
@@ -564,16 +543,6 @@ static void lay_out_new_in_v7(struct nccl_event_descr_v7 *descr,
 	}
 }
 
-static void lay_out_v7(struct nccl_event_descr_v7 *descr,
-	const struct host_event *event)
-{
-	LAY_HEAD(descr, event);
-	switch (event->type) {
-	LAY_CASES_SINCE_V6(descr, event);
-	}
-	lay_out_new_in_v7(descr, event);
-}
-
 void host_lay_out(const struct host *host, const struct host_event *event,
 	union nccl_event_descr *descr)
 {
@@ -583,10 +552,12 @@ void host_lay_out(const struct host *host, const struct host_event *event,
 	case 2: lay_out_v2(&descr->v2, event); break;
 	case 3: lay_out_v3(&descr->v3, event); break;
 	case 4: lay_out_v4(&descr->v4, event); break;
-	case 5: lay_out_v5(&descr->v5, event); break;
-	case 6: lay_out_v6(&descr->v6, event); break;
-	case 7: lay_out_v7(&descr->v7, event); break;
+	default: lay_out_v5(&descr->v5, event); break;
 	}
+	if (host->api >= 6)
+		lay_out_new_in_v6(&descr->v5, event);
+	if (host->api >= 7)
+		lay_out_new_in_v7(&descr->v5, event);
 }
 
 /* Versions 1 to 3 have the same layout, and so have versions 4 to 7. */
@@ -646,40 +617,22 @@ void host_lay_out_args(const struct host *host,
 enum nccl_result host_init(struct host *host, const struct host_comm *comm,
 	void **context)
 {
+	const struct nccl_profiler *table = host->table;
 	int *mask = &activation_mask;
-	union nccl_profiler table = host->table;
 
-	switch (host->api) {
-	case 1: return table.v1->init(context, mask);
-	case 2: return table.v2->init(context, mask);
-	case 3: return table.v3->init(context, mask);
-	case 4: return table.v4->init(context, mask, comm->name, comm->id,
+	if (host->api <= 3)
+		return table->init.v1(context, mask);
+	if (host->api == 4)
+		return table->init.v4(context, mask, comm->name, comm->id,
 			comm->nnodes, comm->nranks, comm->rank, host_logger);
-	case 5: return table.v5->init(context, comm->id, mask, comm->name,
-			comm->nnodes, comm->nranks, comm->rank, host_logger);
-	case 6: return table.v6->init(context, comm->id, mask, comm->name,
-			comm->nnodes, comm->nranks, comm->rank, host_logger);
-	case 7: return table.v7->init(context, comm->id, mask, comm->name,
-			comm->nnodes, comm->nranks, comm->rank, host_logger);
-	}
-	return NCCL_INVALID_USAGE;
+	return table->init.v5(context, comm->id, mask, comm->name,
+		comm->nnodes, comm->nranks, comm->rank, host_logger);
 }
 
 enum nccl_result host_start_descr(struct host *host, void *context,
 	union nccl_event_descr *descr, void **handle)
 {
-	union nccl_profiler table = host->table;
-
-	switch (host->api) {
-	case 1: return table.v1->start_event(context, handle, &descr->v1);
-	case 2: return table.v2->start_event(context, handle, &descr->v2);
-	case 3: return table.v3->start_event(context, handle, &descr->v3);
-	case 4: return table.v4->start_event(context, handle, &descr->v4);
-	case 5: return table.v5->start_event(context, handle, &descr->v5);
-	case 6: return table.v6->start_event(context, handle, &descr->v6);
-	case 7: return table.v7->start_event(context, handle, &descr->v7);
-	}
-	return NCCL_INVALID_USAGE;
+	return host->table->start_event(context, handle, descr);
 }
 
 enum nccl_result host_start(struct host *host, void *context,
@@ -695,26 +648,8 @@ enum nccl_result host_start(struct host *host, void *context,
 enum nccl_result host_record_args(struct host *host, void *handle, int state,
 	union nccl_state_args *args)
 {
-	union nccl_profiler table = host->table;
-	enum nccl_event_state known = (enum nccl_event_state)state;
-
-	switch (host->api) {
-	case 1: return table.v1->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v1);
-	case 2: return table.v2->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v1);
-	case 3: return table.v3->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v1);
-	case 4: return table.v4->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v4);
-	case 5: return table.v5->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v4);
-	case 6: return table.v6->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v4);
-	case 7: return table.v7->record_event_state(handle, known,
-			args == NULL ? NULL : &args->v4);
-	}
-	return NCCL_INVALID_USAGE;
+	return host->table->record_event_state(handle,
+		(enum nccl_event_state)state, args);
 }
 
 enum nccl_result host_record(struct host *host, void *handle,
@@ -730,34 +665,12 @@ enum nccl_result host_record(struct host *host, void *handle,
 
 enum nccl_result host_stop(struct host *host, void *handle)
 {
-	union nccl_profiler table = host->table;
-
-	switch (host->api) {
-	case 1: return table.v1->stop_event(handle);
-	case 2: return table.v2->stop_event(handle);
-	case 3: return table.v3->stop_event(handle);
-	case 4: return table.v4->stop_event(handle);
-	case 5: return table.v5->stop_event(handle);
-	case 6: return table.v6->stop_event(handle);
-	case 7: return table.v7->stop_event(handle);
-	}
-	return NCCL_INVALID_USAGE;
+	return host->table->stop_event(handle);
 }
 
 enum nccl_result host_finalize(struct host *host, void *context)
 {
-	union nccl_profiler table = host->table;
-
-	switch (host->api) {
-	case 1: return table.v1->finalize(context);
-	case 2: return table.v2->finalize(context);
-	case 3: return table.v3->finalize(context);
-	case 4: return table.v4->finalize(context);
-	case 5: return table.v5->finalize(context);
-	case 6: return table.v6->finalize(context);
-	case 7: return table.v7->finalize(context);
-	}
-	return NCCL_INVALID_USAGE;
+	return host->table->finalize(context);
 }
 
 /* --- Calls of a log ---------------------------------------------------- */

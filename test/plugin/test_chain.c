@@ -249,7 +249,7 @@ TEST(older_table_gets_newer_descriptors_unchanged)
 {
 	struct comparison comparison = {
 		.versions = "5",
-		.body_bytes = sizeof(struct nccl_event_descr_v5) - 24,
+		.body_bytes = NCCL_EVENT_DESCR_V5_BYTES - 24,
 		.known = 0xfff,
 	};
 
@@ -363,7 +363,7 @@ static void compare_all_types(void *argument)
 
 TEST(events_of_every_type_are_passed_on_completely)
 {
-	const size_t old = sizeof(struct nccl_event_descr_v5) - 24;
+	const size_t old = NCCL_EVENT_DESCR_V5_BYTES - 24;
 	struct comparison comparisons[] = {
 		{ NULL, 7, "all", 0, 0xffff }, { NULL, 6, "all", 0, 0x7fff },
 		{ NULL, 7, "6", old, 0x7fff }, { NULL, 7, "5", old, 0xfff },

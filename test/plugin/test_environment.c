@@ -38,40 +38,21 @@ static void init_directly(int api, int *mask, void **context)
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
 	enum nccl_result result = NCCL_INTERNAL_ERROR;
 	char symbol[32];
-	union nccl_profiler table;
+	const struct nccl_profiler *table;
 
 	CHECK(library, "%s", dlerror());
 	snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", api);
-	table.any = dlsym(library, symbol);
-	CHECK(table.any, "no %s", symbol);
+	table = dlsym(library, symbol);
+	CHECK(table, "no %s", symbol);
 	*context = NULL;
-	switch (api) {
-	case 1:
-		result = table.v1->init(context, mask);
-		break;
-	case 2:
-		result = table.v2->init(context, mask);
-		break;
-	case 3:
-		result = table.v3->init(context, mask);
-		break;
-	case 4:
-		result = table.v4->init(context, mask, "name", 1, 1, 2, 0,
+	if (api < 4)
+		result = table->init.v1(context, mask);
+	else if (api == 4)
+		result = table->init.v4(context, mask, "name", 1, 1, 2, 0,
 					host_logger);
-		break;
-	case 5:
-		result = table.v5->init(context, 1, mask, "name", 1, 2, 0,
+	else
+		result = table->init.v5(context, 1, mask, "name", 1, 2, 0,
 					host_logger);
-		break;
-	case 6:
-		result = table.v6->init(context, 1, mask, "name", 1, 2, 0,
-					host_logger);
-		break;
-	case 7:
-		result = table.v7->init(context, 1, mask, "name", 1, 2, 0,
-					host_logger);
-		break;
-	}
 	CHECK_EQUAL(result, NCCL_SUCCESS, "init may never fail");
 	CHECK(*context, "NCCL up to 2.27 finalizes a NULL context, too");
 	dlclose(library);

@@ -855,7 +855,7 @@ SCENARIO(init_without_mask_name_and_logger_publishes)
 {
 	struct host *host = open_plugin(LAST_API);
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
-	const struct nccl_profiler_v7 *table;
+	const struct nccl_profiler *table;
 	void *context = NULL, *handle = HOST_GARBAGE_HANDLE;
 	struct view view;
 	int mask = 0;
@@ -863,11 +863,11 @@ SCENARIO(init_without_mask_name_and_logger_publishes)
 	CHECK(library, "%s", dlerror());
 	table = dlsym(library, "ncclProfiler_v7");
 	CHECK(table, "no table");
-	CHECK(table->init(&context, 7, NULL, NULL, -1, -1, -1, NULL) ==
+	CHECK(table->init.v5(&context, 7, NULL, NULL, -1, -1, -1, NULL) ==
 		      NCCL_SUCCESS,
 	      "init may never fail");
 	CHECK(context, "a context");
-	CHECK(table->init(NULL, 8, &mask, NULL, 0, 0, 0, NULL) == NCCL_SUCCESS,
+	CHECK(table->init.v5(NULL, 8, &mask, NULL, 0, 0, 0, NULL) == NCCL_SUCCESS,
 	      "init may never fail");
 	CHECK(mask != 0, "a mask");
 	CHECK(table->start_event(context, &handle, NULL) == NCCL_SUCCESS,

@@ -35,7 +35,7 @@ SCENARIO(plugin_exports_a_table_for_each_api)
 
 	CHECK(library, "%s", dlerror());
 	for (int api = 0; api <= LAST_API + 1; api++) {
-		const struct nccl_profiler_v7 *table;
+		const struct nccl_profiler *table;
 
 		snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", api);
 		table = dlsym(library, symbol);
@@ -43,7 +43,7 @@ SCENARIO(plugin_exports_a_table_for_each_api)
 		if (!table)
 			continue;
 		CHECK(strcmp(table->name, "ncclstat") == 0, "%s", symbol);
-		CHECK(table->init && table->start_event && table->stop_event &&
+		CHECK(table->init.v5 && table->start_event && table->stop_event &&
 			      table->record_event_state && table->finalize,
 		      "%s has a hole", symbol);
 	}
@@ -174,15 +174,15 @@ SCENARIO(plugin_works_after_thousand_opens_and_closes)
 SCENARIO(plugin_closed_under_a_communicator_keeps_working)
 {
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
-	struct nccl_event_descr_v7 group = { .type = NCCL_EVENT_GROUP };
-	const struct nccl_profiler_v7 *table;
+	struct nccl_event_descr_v5 group = { .type = NCCL_EVENT_GROUP };
+	const struct nccl_profiler *table;
 	void *context, *handle;
 	struct view view;
 	int mask = 0;
 
 	CHECK(library, "%s", dlerror());
 	table = dlsym(library, "ncclProfiler_v7");
-	table->init(&context, 1, &mask, NULL, 1, 2, 0, NULL);
+	table->init.v5(&context, 1, &mask, NULL, 1, 2, 0, NULL);
 	view_open(&view, 0);
 	dlclose(library);
 	CHECK(table->start_event(context, &handle, &group) == NCCL_SUCCESS,

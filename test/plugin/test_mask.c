@@ -226,8 +226,7 @@ TIMING_TEST(nothing_is_timed_if_the_first_is_not_published, "always",
 static void have_two_libraries(void *argument)
 {
 	const char *path = NCS_PLUGIN_PATH;
-	const struct nccl_profiler_v7 *table;
-	const struct nccl_profiler_v4 *old;
+	const struct nccl_profiler *table, *old;
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *second, *third;
 	int mask = 0;
 	struct guest guest;
@@ -236,13 +235,13 @@ static void have_two_libraries(void *argument)
 	CHECK(library, "%s", dlerror());
 	table = dlsym(library, "ncclProfiler_v7");
 	guest_open(&guest, 5);
-	CHECK(table->init(&second, 1, &mask, "second", 1, 2, 0, host_logger) ==
+	CHECK(table->init.v5(&second, 1, &mask, "second", 1, 2, 0, host_logger) ==
 		      NCCL_SUCCESS,
 	      "init never fails");
 	CHECK_EQUAL(mask, 0x7fff, "the second NCCL has its own mask");
 	CHECK_EQUAL(host_mask(), ON_5, "so has the first");
 	mask = 0x300;
-	table->init(&third, 2, &mask, "third", 1, 2, 0, host_logger);
+	table->init.v5(&third, 2, &mask, "third", 1, 2, 0, host_logger);
 	CHECK_EQUAL(mask, 0x300, "set by others");
 	make_calls(&guest, guest.context, 3);
 	table->finalize(second);
@@ -250,7 +249,7 @@ static void have_two_libraries(void *argument)
 	/* A release that kernel timing could end. */
 	mask = 0;
 	old = dlsym(library, "ncclProfiler_v4");
-	old->init(&third, &mask, "old", 3, 1, 2, 0, host_logger);
+	old->init.v4(&third, &mask, "old", 3, 1, 2, 0, host_logger);
 	CHECK(mask != 0 && !(mask & CALL_MASK_KERNEL), "its release's");
 	old->finalize(third);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3), 3, "as before");

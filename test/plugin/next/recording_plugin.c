@@ -253,38 +253,40 @@ static enum nccl_result finalize(void *context)
 
 /* --- The tables -------------------------------------------------------- */
 
-#define TABLE(version, args_version)                                          \
-	static enum nccl_result start_v##version(                             \
-		void *context, void **handle,                                 \
-		struct nccl_event_descr_v##version *descr)                    \
-	{                                                                     \
-		return start(version, context, handle, descr->type,           \
-			     descr->parent, descr->rank, &descr->proxy_op,    \
-			     sizeof(*descr) - 24);                            \
-	}                                                                     \
-	static enum nccl_result record_v##version(                            \
-		void *handle, enum nccl_event_state state,                    \
-		union nccl_state_args_v##args_version *args)                  \
-	{                                                                     \
-		return record(handle, (int)state, args, sizeof(*args));       \
-	}                                                                     \
-	extern const struct nccl_profiler_v##version ncclProfiler_v##version; \
-	EXPORT const struct nccl_profiler_v##version                          \
-		ncclProfiler_v##version = {                                   \
-			.name = "recorder",                                   \
-			.init = init_v##version,                              \
-			.start_event = start_v##version,                      \
-			.stop_event = stop,                                   \
-			.record_event_state = record_v##version,              \
-			.finalize = finalize,                                 \
-		};
+#define TABLE(version, layout, init_layout, args_layout)                \
+	static enum nccl_result start_v##version(                       \
+		void *context, void **handle, void *pointer)            \
+	{                                                               \
+		static const unsigned char bytes[] =                    \
+			NCCL_EVENT_DESCR_BYTES;                         \
+		struct nccl_event_descr_##layout *descr = pointer;      \
+                                                                        \
+		return start(version, context, handle, descr->type,     \
+			     descr->parent, descr->rank,                \
+			     &descr->proxy_op, bytes[version] - 24u);   \
+	}                                                               \
+	static enum nccl_result record_v##version(                      \
+		void *handle, enum nccl_event_state state, void *args)  \
+	{                                                               \
+		return record(handle, (int)state, args,                 \
+			      sizeof(union nccl_state_args_##args_layout)); \
+	}                                                               \
+	extern const struct nccl_profiler ncclProfiler_v##version;      \
+	EXPORT const struct nccl_profiler ncclProfiler_v##version = {   \
+		.name = "recorder",                                     \
+		.init.init_layout = init_v##version,                    \
+		.start_event = start_v##version,                        \
+		.stop_event = stop,                                     \
+		.record_event_state = record_v##version,                \
+		.finalize = finalize,                                   \
+	};
 
 #define SILENT_TABLE(version)                                              \
 	static enum nccl_result init_v##version(void **context, int *mask) \
 	{                                                                  \
 		return init(version, context, mask, 0, NULL, -1, -1, -1);  \
 	}                                                                  \
-	TABLE(version, 1)
+	TABLE(version, v##version, v1, v1)
 
 #define TELLING_TABLE(version)                                              \
 	static enum nccl_result init_v##version(                            \
@@ -295,7 +297,7 @@ static enum nccl_result finalize(void *context)
 		return init(version, context, mask, id, name, nnodes,       \
 			    nranks, rank);                                  \
 	}                                                                   \
-	TABLE(version, 4)
+	TABLE(version, v5, v5, v4)
 
 #ifdef WITH_V1
 SILENT_TABLE(1)
@@ -314,7 +316,7 @@ static enum nccl_result init_v4(void **context, int *mask, const char *name,
 	(void)logger;
 	return init(4, context, mask, id, name, nnodes, nranks, rank);
 }
-TABLE(4, 4)
+TABLE(4, v4, v4, v4)
 #endif
 #ifdef WITH_V5
 TELLING_TABLE(5)
