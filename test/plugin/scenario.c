@@ -466,6 +466,30 @@ void guest_close(struct guest *guest)
 	host_close(guest->host);
 }
 
+/* A guest's scenario. */
+struct visit {
+	void (*play)(struct guest *guest, int api);
+	int api;
+};
+
+static void play_visit(void *argument)
+{
+	const struct visit *visit = argument;
+	struct guest guest;
+
+	guest_open(&guest, visit->api);
+	visit->play(&guest, visit->api);
+	guest_close(&guest);
+}
+
+void guest_play(void (*play)(struct guest *guest, int api), int first, int last)
+{
+	struct visit visit = { play, first };
+
+	for (; visit.api <= last; visit.api++)
+		scenario_play(play_visit, &visit);
+}
+
 void *start_in(struct guest *guest, void *context,
 	       const struct host_event *event)
 {

@@ -168,6 +168,25 @@ void guest_open(struct guest *guest, int api);
 /* Finalizes the communicator, closes its segment and the plugin. */
 void guest_close(struct guest *guest);
 
+/* Plays a scenario with a guest of each version of the API from `first` to `last`,
+ * which is opened before it and closed after it, in a child each. */
+void guest_play(void (*play)(struct guest *guest, int api), int first,
+		int last);
+
+/* Begin the scenario of a test that plays with such guests, or with one, whose
+ * statements follow in braces. */
+#define GUEST_SCENARIOS(test, first, last) \
+	static void test##_plays(struct guest *guest, int api); \
+	TEST(test) \
+	{ \
+		guest_play(test##_plays, first, last); \
+	} \
+	static void test##_plays(__attribute__((unused)) struct guest *guest, \
+				 __attribute__((unused)) int api)
+
+#define GUEST_SCENARIO(test, api_version) \
+	GUEST_SCENARIOS(test, api_version, api_version)
+
 /* Opens the plugin with this API version, without a communicator. */
 struct host *open_plugin(int api);
 

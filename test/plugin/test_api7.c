@@ -132,7 +132,7 @@ static void check_kernel(struct guest *guest, unsigned channel, uint64_t gpu_ns,
 	}
 }
 
-SCENARIO(api_7_collectives_kernels_and_phases_are_followed)
+GUEST_SCENARIO(api_7_collectives_kernels_and_phases_are_followed, 7)
 {
 	struct host_event coll = {
 		.rank = GUEST_RANK,
@@ -153,28 +153,26 @@ SCENARIO(api_7_collectives_kernels_and_phases_are_followed)
 	const struct ncs_operation_view *flying;
 	const struct ncs_function_view *function;
 	struct ncs_record found;
-	struct guest guest;
 	struct nest nest;
 
-	guest_open(&guest, 7);
-	open_nest(&guest, &nest, &coll);
-	view_take(&guest.view);
-	function = function_of(&guest, NCS_FUNCTION_REDUCE_SCATTER);
+	open_nest(guest, &nest, &coll);
+	view_take(&guest->view);
+	function = function_of(guest, NCS_FUNCTION_REDUCE_SCATTER);
 	CHECK_EQUAL(function->calls, 1, "one call");
 	CHECK_EQUAL(function->operations, 1, "one operation");
 	CHECK_EQUAL(function->bytes, bytes, "count * ranks * element");
 	CHECK_EQUAL(function->last_sequence_number, 41, "as reported");
-	play_kernel(&guest, nest.coll, 5, 1000000);
-	check_nest(&guest, bytes, NCS_FUNCTION_REDUCE_SCATTER, 3);
-	check_kernel(&guest, 5, 1000000, 1, NCS_FUNCTION_REDUCE_SCATTER);
-	found = expect_record(&guest, NCS_EVENT_STREAM, "the stream");
+	play_kernel(guest, nest.coll, 5, 1000000);
+	check_nest(guest, bytes, NCS_FUNCTION_REDUCE_SCATTER, 3);
+	check_kernel(guest, 5, 1000000, 1, NCS_FUNCTION_REDUCE_SCATTER);
+	found = expect_record(guest, NCS_EVENT_STREAM, "the stream");
 	CHECK_EQUAL(found.value, NCS_RECORD_STREAM(STREAM), "the call's");
-	found = expect_record(&guest, NCS_EVENT_COLL, "the operation");
+	found = expect_record(guest, NCS_EVENT_COLL, "the operation");
 	CHECK_EQUAL(found.value, bytes, "its bytes");
 	CHECK_EQUAL(found.number, 41, "its sequence number");
 	CHECK_EQUAL(found.peer, 3, "its root");
 	CHECK(found.delta[0] != 0, "its enqueueing ended");
-	found = expect_record(&guest, NCS_EVENT_KERNEL_CH, "the kernel");
+	found = expect_record(guest, NCS_EVENT_KERNEL_CH, "the kernel");
 	CHECK_EQUAL(found.channel, 5, "its channel");
 	CHECK_EQUAL(found.operation, 1, "its operation");
 	CHECK_EQUAL(found.value, 1000000, "its start on the GPU");
@@ -183,15 +181,15 @@ SCENARIO(api_7_collectives_kernels_and_phases_are_followed)
 	coll.seq_number = 42;
 	coll.algorithm = "NVLS_TREE";
 	coll.protocol = "SIMPLE";
-	open_nest(&guest, &nest, &coll);
-	start_kernel(&guest, nest.coll, 6, 2000000);
-	check_losses(&guest, "API 7", END_OF_LOSSES);
+	open_nest(guest, &nest, &coll);
+	start_kernel(guest, nest.coll, 6, 2000000);
+	check_losses(guest, "API 7", END_OF_LOSSES);
 	CHECK_EQUAL(function->operations_done, 1, "one is on its way");
 	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], 1, "one was timed");
 	CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL], 300,
 		    "time by the GPU's clock");
-	CHECK_EQUAL(guest.view.now.operation_count, 1, "one is on its way");
-	flying = &guest.view.now.operations[0];
+	CHECK_EQUAL(guest->view.now.operation_count, 1, "one is on its way");
+	flying = &guest->view.now.operations[0];
 	CHECK_EQUAL(flying->number, 2, "the second");
 	CHECK_EQUAL(flying->sequence_number, 42, "as reported");
 	CHECK_EQUAL(flying->bytes, bytes, "as reported");
@@ -206,12 +204,11 @@ SCENARIO(api_7_collectives_kernels_and_phases_are_followed)
 	CHECK_EQUAL(flying->peer, 3, "as reported");
 	CHECK(flying->enqueued_ns >= flying->start_ns, "in order");
 	CHECK(flying->first_child_ns >= flying->enqueued_ns, "in order");
-	guest_close(&guest);
 }
 
 /* From 2.31 on, NCCL reports the name of a symmetric kernel as the algorithm,
  * and no protocol. */
-SCENARIO(symmetric_collectives_have_an_unknown_algorithm)
+GUEST_SCENARIO(symmetric_collectives_have_an_unknown_algorithm, 7)
 {
 	struct host_event coll = {
 		.rank = GUEST_RANK,
@@ -224,25 +221,22 @@ SCENARIO(symmetric_collectives_have_an_unknown_algorithm)
 		.is_symmetric = 1,
 		.user_tag = 99,
 	};
-	struct guest guest;
 	struct nest nest;
 
-	guest_open(&guest, 7);
-	open_nest(&guest, &nest, &coll);
-	start_kernel(&guest, nest.coll, 0, 0);
-	check_losses(&guest, "a symmetric collective", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.operation_count, 1, "on its way");
-	CHECK_EQUAL(guest.view.now.operations[0].algorithm,
+	open_nest(guest, &nest, &coll);
+	start_kernel(guest, nest.coll, 0, 0);
+	check_losses(guest, "a symmetric collective", END_OF_LOSSES);
+	CHECK_EQUAL(guest->view.now.operation_count, 1, "on its way");
+	CHECK_EQUAL(guest->view.now.operations[0].algorithm,
 		    NCS_ALGORITHM_UNKNOWN, "unknown to the plugin");
-	CHECK_EQUAL(guest.view.now.operations[0].protocol, NCS_PROTOCOL_UNKNOWN,
-		    "no protocol");
-	CHECK_EQUAL(guest.view.now.operations[0].bytes, 400,
+	CHECK_EQUAL(guest->view.now.operations[0].protocol,
+		    NCS_PROTOCOL_UNKNOWN, "no protocol");
+	CHECK_EQUAL(guest->view.now.operations[0].bytes, 400,
 		    "size as in other operations");
-	CHECK_EQUAL(guest.view.now.operations[0].user_tag, 99, "as given");
-	guest_close(&guest);
+	CHECK_EQUAL(guest->view.now.operations[0].user_tag, 99, "as given");
 }
 
-SCENARIO(user_tags_change_nothing_else)
+GUEST_SCENARIO(user_tags_change_nothing_else, 7)
 {
 	struct host_event event = {
 		.type = NCCL_EVENT_P2P_API,
@@ -254,42 +248,37 @@ SCENARIO(user_tags_change_nothing_else)
 		.kernel_variant = "unused",
 	};
 	struct ncs_record found;
-	struct guest guest;
 	void *p2p;
 
-	guest_open(&guest, 7);
-	event.parent = start(&guest, &event);
-	stop(&guest, event.parent);
+	event.parent = start(guest, &event);
+	stop(guest, event.parent);
 	event.type = NCCL_EVENT_P2P;
-	p2p = start(&guest, &event);
-	view_take(&guest.view);
-	CHECK(guest.view.now.operations[0].user_tag == event.user_tag,
+	p2p = start(guest, &event);
+	view_take(&guest->view);
+	CHECK(guest->view.now.operations[0].user_tag == event.user_tag,
 	      "the tag is shown");
-	stop(&guest, p2p);
-	stop(&guest, start_proxy_op(&guest, p2p, 1, true, 2, 1));
-	check_losses(&guest, "a send with a tag", END_OF_LOSSES);
-	CHECK_EQUAL(function_of(&guest, NCS_FUNCTION_SEND)->calls, 1, "call");
-	CHECK_EQUAL(function_of(&guest, NCS_FUNCTION_SEND)->bytes, 80, "10*8");
-	CHECK_EQUAL(
-		function_of(&guest, NCS_FUNCTION_SEND)->last_sequence_number,
-		NCS_NO_SEQUENCE_NUMBER, "P2p has none");
-	found = expect_record(&guest, NCS_EVENT_P2P_API, "the call");
+	stop(guest, p2p);
+	stop(guest, start_proxy_op(guest, p2p, 1, true, 2, 1));
+	check_losses(guest, "a send with a tag", END_OF_LOSSES);
+	CHECK_EQUAL(function_of(guest, NCS_FUNCTION_SEND)->calls, 1, "call");
+	CHECK_EQUAL(function_of(guest, NCS_FUNCTION_SEND)->bytes, 80, "10*8");
+	CHECK_EQUAL(function_of(guest, NCS_FUNCTION_SEND)->last_sequence_number,
+		    NCS_NO_SEQUENCE_NUMBER, "P2p has none");
+	found = expect_record(guest, NCS_EVENT_P2P_API, "the call");
 	CHECK_EQUAL(found.value, 80, "10 * 8");
 	CHECK_EQUAL(found.peer, -1, "the call has none");
-	expect_record(&guest, NCS_EVENT_PROXY_OP, "the child");
-	expect_record(&guest, NCS_EVENT_STREAM, "the stream");
-	found = expect_record(&guest, NCS_EVENT_P2P, "the send");
+	expect_record(guest, NCS_EVENT_PROXY_OP, "the child");
+	expect_record(guest, NCS_EVENT_STREAM, "the stream");
+	found = expect_record(guest, NCS_EVENT_P2P, "the send");
 	CHECK_EQUAL(found.peer, 2, "as reported");
 	CHECK_EQUAL(found.value, 80, "as reported");
 	CHECK_EQUAL(found.number, 0, "the first one to its peer");
-	guest_close(&guest);
 }
 
 /* --- Copy engines ------------------------------------------------------ */
 
-static void play_copy_engines(void *argument)
+GUEST_SCENARIOS(copy_engine_collectives_are_recorded, 6, 7)
 {
-	int api = *(const int *)argument;
 	struct host_event coll = {
 		.type = NCCL_EVENT_CE_COLL,
 		.seq_number = 17,
@@ -313,60 +302,50 @@ static void play_copy_engines(void *argument)
 		.intra_sync = 1,
 	};
 	struct ncs_record found;
-	struct guest guest;
 	void *outer, *inner;
 
-	guest_open(&guest, api);
-	outer = start(&guest, &coll);
-	record(&guest, outer, NCCL_STATE_CE_COLL_START);
+	outer = start(guest, &coll);
+	record(guest, outer, NCCL_STATE_CE_COLL_START);
 	sync.parent = batch.parent = outer;
-	inner = start(&guest, &sync);
-	record(&guest, inner, NCCL_STATE_CE_SYNC_START);
-	record(&guest, inner, NCCL_STATE_CE_SYNC_COMPLETE);
-	view_take(&guest.view);
-	CHECK(guest.view.now.lanes[1].open_since_ns[NCS_EVENT_CE_SYNC] >=
-		      guest.view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL],
+	inner = start(guest, &sync);
+	record(guest, inner, NCCL_STATE_CE_SYNC_START);
+	record(guest, inner, NCCL_STATE_CE_SYNC_COMPLETE);
+	view_take(&guest->view);
+	CHECK(guest->view.now.lanes[1].open_since_ns[NCS_EVENT_CE_SYNC] >=
+		      guest->view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL],
 	      "both are under way");
-	CHECK(guest.view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL] != 0,
+	CHECK(guest->view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL] != 0,
 	      "both are under way");
-	stop(&guest, inner);
-	inner = start(&guest, &batch);
-	record(&guest, inner, NCCL_STATE_CE_BATCH_START);
-	record(&guest, inner, NCCL_STATE_CE_BATCH_COMPLETE);
-	stop(&guest, inner);
-	record(&guest, outer, NCCL_STATE_CE_COLL_COMPLETE);
-	stop(&guest, outer);
-	check_losses(&guest, "copy engines", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL], 0,
-		    "no event is open");
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_COLL], 1, "one");
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_SYNC], 1, "one");
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_BATCH], 1, "one");
-	found = expect_record(&guest, NCS_EVENT_CE_SYNC, "the sync");
+	stop(guest, inner);
+	inner = start(guest, &batch);
+	record(guest, inner, NCCL_STATE_CE_BATCH_START);
+	record(guest, inner, NCCL_STATE_CE_BATCH_COMPLETE);
+	stop(guest, inner);
+	record(guest, outer, NCCL_STATE_CE_COLL_COMPLETE);
+	stop(guest, outer);
+	check_losses(guest, "copy engines", END_OF_LOSSES);
+	CHECK_EQUAL(guest->view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL],
+		    0, "no event is open");
+	CHECK_EQUAL(guest->view.now.events[NCS_EVENT_CE_COLL], 1, "one");
+	CHECK_EQUAL(guest->view.now.events[NCS_EVENT_CE_SYNC], 1, "one");
+	CHECK_EQUAL(guest->view.now.events[NCS_EVENT_CE_BATCH], 1, "one");
+	found = expect_record(guest, NCS_EVENT_CE_SYNC, "the sync");
 	CHECK_EQUAL(found.number, GUEST_NRANKS, "its ranks");
-	found = expect_record(&guest, NCS_EVENT_CE_BATCH, "the batch");
+	found = expect_record(guest, NCS_EVENT_CE_BATCH, "the batch");
 	CHECK_EQUAL(found.number, 12, "its copies");
 	CHECK_EQUAL(found.value, 987654321012, "its bytes");
-	found = expect_record(&guest, NCS_EVENT_CE_COLL, "the collective");
+	found = expect_record(guest, NCS_EVENT_CE_COLL, "the collective");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_ALL_GATHER, "its function");
 	CHECK_EQUAL(found.number, 17, "its sequence number");
 	CHECK_EQUAL(found.peer, 2, "its root");
 	CHECK_EQUAL(found.value, 300 * 2 * GUEST_NRANKS, "its bytes");
 	check_order(&found, "the collective");
-	guest_close(&guest);
-}
-
-TEST(copy_engine_collectives_are_recorded)
-{
-	for (int api = 6; api <= 7; api++)
-		scenario_play(play_copy_engines, &api);
 }
 
 /* --- The network plugin ------------------------------------------------ */
 
-static void play_net_plugin(void *argument)
+GUEST_SCENARIOS(network_plugin_events_have_their_bytes, 3, 7)
 {
-	int api = *(const int *)argument;
 	struct nccl_net_ib_descr_v1 ib = {
 		.type = NCCL_NET_IB_QUEUE_PAIR,
 		.queue_pair = { .length_bytes = 123456 },
@@ -388,14 +367,12 @@ static void play_net_plugin(void *argument)
 		{ INT64_MIN, (void *)(uintptr_t)8, 0 },
 	};
 	struct ncs_record found;
-	struct guest guest;
 	void *p2p, *op, *step;
 
-	guest_open(&guest, api);
-	p2p = start_p2p(&guest, "Recv", 3, 1);
-	stop(&guest, p2p);
-	op = start_proxy_op(&guest, p2p, 4, true, 3, 1);
-	step = start_step(&guest, op, 0);
+	p2p = start_p2p(guest, "Recv", 3, 1);
+	stop(guest, p2p);
+	op = start_proxy_op(guest, p2p, 4, true, 3, 1);
+	step = start_step(guest, op, 0);
 	for (unsigned i = 0; i < 5; i++) {
 		struct host_event event = {
 			.type = NCCL_EVENT_NET_PLUGIN,
@@ -403,12 +380,12 @@ static void play_net_plugin(void *argument)
 			.net_id = kinds[i].id,
 			.net_data = kinds[i].data,
 		};
-		void *handle = start(&guest, &event);
+		void *handle = start(guest, &event);
 
 		if (api >= 4)
-			record(&guest, handle, NCCL_STATE_NET_PLUGIN_UPDATE);
-		stop(&guest, handle);
-		found = expect_record(&guest, NCS_EVENT_NET_PLUGIN, "event");
+			record(guest, handle, NCCL_STATE_NET_PLUGIN_UPDATE);
+		stop(guest, handle);
+		found = expect_record(guest, NCS_EVENT_NET_PLUGIN, "event");
 		CHECK_EQUAL(found.number, kinds[i].id,
 			    "id of the network plugin");
 		CHECK_EQUAL(found.value, kinds[i].bytes, "its bytes");
@@ -418,72 +395,55 @@ static void play_net_plugin(void *argument)
 		CHECK_EQUAL(found.operation, 1, "its operation");
 		CHECK_EQUAL(found.function, NCS_FUNCTION_RECV, "its function");
 	}
-	check_losses(&guest, "network plugin", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_NET_PLUGIN], 5,
+	check_losses(guest, "network plugin", END_OF_LOSSES);
+	CHECK_EQUAL(guest->view.now.events[NCS_EVENT_NET_PLUGIN], 5,
 		    "each event counts");
 	/* From 2.27 on, an event of InfiniBand is stopped twice, and a plugin
 	 * may have none at first. */
-	stop(&guest, start_type(&guest, NCCL_EVENT_NET_PLUGIN, NULL));
-	check_losses(&guest, "without a parent", END_OF_LOSSES);
-	guest_close(&guest);
-}
-
-TEST(network_plugin_events_have_their_bytes)
-{
-	for (int api = 3; api <= 7; api++)
-		scenario_play(play_net_plugin, &api);
+	stop(guest, start_type(guest, NCCL_EVENT_NET_PLUGIN, NULL));
+	check_losses(guest, "without a parent", END_OF_LOSSES);
 }
 
 /* --- Every state ------------------------------------------------------- */
 
 /* Up to 2.26, states of proxy operations report the bytes since an arbitrary
  * start. */
-static void play_old_states(void *argument)
+GUEST_SCENARIOS(sizes_in_old_states_count_as_differences, 1, 3)
 {
-	int api = *(const int *)argument;
 	const struct ncs_channel_view *channel;
 	struct ncs_record found;
-	struct guest guest;
 	void *send, *recv;
 
-	guest_open(&guest, api);
-	send = start_proxy_op(&guest, NULL, 0, true, 2, 2);
-	record_size(&guest, send, NCCL_STATE_OP_SEND_POSTED, 5000);
-	record_size(&guest, send, NCCL_STATE_OP_SEND_REM_FIFO_WAIT, 5000);
-	record_size(&guest, send, NCCL_STATE_OP_SEND_TRANSMITTED, 5600);
-	record_size(&guest, send, NCCL_STATE_OP_SEND_DONE, 5600);
-	record_size(&guest, send, NCCL_STATE_OP_SEND_TRANSMITTED, 6000);
-	recv = start_proxy_op(&guest, NULL, 0, false, 2, 2);
-	record_size(&guest, recv, NCCL_STATE_OP_RECV_POSTED, 70);
-	record_size(&guest, recv, NCCL_STATE_OP_RECV_RECEIVED, 90);
-	record_size(&guest, recv, NCCL_STATE_OP_RECV_TRANSMITTED, 90);
-	record_size(&guest, recv, NCCL_STATE_OP_RECV_DONE, 90);
+	send = start_proxy_op(guest, NULL, 0, true, 2, 2);
+	record_size(guest, send, NCCL_STATE_OP_SEND_POSTED, 5000);
+	record_size(guest, send, NCCL_STATE_OP_SEND_REM_FIFO_WAIT, 5000);
+	record_size(guest, send, NCCL_STATE_OP_SEND_TRANSMITTED, 5600);
+	record_size(guest, send, NCCL_STATE_OP_SEND_DONE, 5600);
+	record_size(guest, send, NCCL_STATE_OP_SEND_TRANSMITTED, 6000);
+	recv = start_proxy_op(guest, NULL, 0, false, 2, 2);
+	record_size(guest, recv, NCCL_STATE_OP_RECV_POSTED, 70);
+	record_size(guest, recv, NCCL_STATE_OP_RECV_RECEIVED, 90);
+	record_size(guest, recv, NCCL_STATE_OP_RECV_TRANSMITTED, 90);
+	record_size(guest, recv, NCCL_STATE_OP_RECV_DONE, 90);
 	/* In a slot that NCCL reuses, the sum continues from its previous
 	 * value. */
-	stop(&guest, recv);
-	recv = start_proxy_op(&guest, NULL, 0, false, 2, 2);
-	record_size(&guest, recv, NCCL_STATE_OP_RECV_POSTED, 90);
-	record_size(&guest, recv, NCCL_STATE_OP_RECV_RECEIVED, 95);
-	stop(&guest, recv);
-	stop(&guest, send);
-	check_losses(&guest, "states 0 to 7", END_OF_LOSSES);
-	channel = view_channel(&guest.view, 0, true, 2);
+	stop(guest, recv);
+	recv = start_proxy_op(guest, NULL, 0, false, 2, 2);
+	record_size(guest, recv, NCCL_STATE_OP_RECV_POSTED, 90);
+	record_size(guest, recv, NCCL_STATE_OP_RECV_RECEIVED, 95);
+	stop(guest, recv);
+	stop(guest, send);
+	check_losses(guest, "states 0 to 7", END_OF_LOSSES);
+	channel = view_channel(&guest->view, 0, true, 2);
 	CHECK_EQUAL(channel->bytes, 1000, "how far the sum moved");
-	channel = view_channel(&guest.view, 0, false, 2);
+	channel = view_channel(&guest->view, 0, false, 2);
 	CHECK_EQUAL(channel->bytes, 25, "how far the sums moved");
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the first receive");
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "the first receive");
 	CHECK_EQUAL(found.value, 20, "its bytes");
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the second");
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "the second");
 	CHECK_EQUAL(found.value, 5, "its bytes");
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the send");
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "the send");
 	CHECK_EQUAL(found.value, 1000, "its bytes");
-	guest_close(&guest);
-}
-
-TEST(sizes_in_old_states_count_as_differences)
-{
-	for (int api = 1; api <= 3; api++)
-		scenario_play(play_old_states, &api);
 }
 
 static void expect_channel(struct guest *guest, bool send,
@@ -496,34 +456,31 @@ static void expect_channel(struct guest *guest, bool send,
 	CHECK_EQUAL(channel->state, state, "the state of the step");
 }
 
-static void play_step_states(void *argument)
+GUEST_SCENARIOS(each_state_of_a_step_is_shown_and_its_time_recorded, 1, 7)
 {
-	int api = *(const int *)argument;
 	const struct ncs_channel_view *channel;
 	struct ncs_record found;
-	struct guest guest;
 	uint64_t size = api >= 4 ? 1 : 0; /* earlier ones differ */
 	void *op, *step;
 
-	guest_open(&guest, api);
-	op = start_proxy_op(&guest, NULL, 6, true, 0, 9);
+	op = start_proxy_op(guest, NULL, 6, true, 0, 9);
 	let_time_pass();
 	if (api >= 4)
-		record(&guest, op, NCCL_STATE_OP_IN_PROGRESS);
-	step = start_step(&guest, op, 8);
-	record_size(&guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT, 999);
-	expect_channel(&guest, true, NCS_CHANNEL_SEND_GPU_WAIT);
+		record(guest, op, NCCL_STATE_OP_IN_PROGRESS);
+	step = start_step(guest, op, 8);
+	record_size(guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT, 999);
+	expect_channel(guest, true, NCS_CHANNEL_SEND_GPU_WAIT);
 	let_time_pass();
 	for (unsigned i = 0; i < 50 && api >= 4; i++) { /* at every poll */
-		record_size(&guest, step, NCCL_STATE_STEP_SEND_PEER_WAIT, 999);
-		expect_channel(&guest, true, NCS_CHANNEL_SEND_PEER_WAIT);
+		record_size(guest, step, NCCL_STATE_STEP_SEND_PEER_WAIT, 999);
+		expect_channel(guest, true, NCS_CHANNEL_SEND_PEER_WAIT);
 	}
 	let_time_pass();
-	record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT, 1234);
-	expect_channel(&guest, true, NCS_CHANNEL_SEND_WAIT);
-	stop(&guest, step);
-	expect_channel(&guest, true, NCS_CHANNEL_IDLE);
-	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the send");
+	record_size(guest, step, NCCL_STATE_STEP_SEND_WAIT, 1234);
+	expect_channel(guest, true, NCS_CHANNEL_SEND_WAIT);
+	stop(guest, step);
+	expect_channel(guest, true, NCS_CHANNEL_IDLE);
+	found = expect_record(guest, NCS_EVENT_PROXY_STEP, "the send");
 	CHECK_EQUAL(found.channel, 6, "as reported");
 	CHECK_EQUAL(found.peer, 0, "as reported");
 	CHECK_EQUAL(found.number, 8, "as reported");
@@ -532,43 +489,36 @@ static void play_step_states(void *argument)
 	CHECK_EQUAL(found.delta[0] != 0, api >= 4, "time of SendPeerWait");
 	CHECK(found.delta[1] != 0, "time of SendWait");
 	check_order(&found, "the send");
-	stop(&guest, op);
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the send");
+	stop(guest, op);
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "the send");
 	CHECK_EQUAL(found.value, 1234 * size, "its bytes");
 	CHECK_EQUAL(found.number, 1, "its steps");
 	CHECK_EQUAL(found.delta[0] != 0, api >= 4, "time of InProgress");
 	CHECK(found.delta[1] >= found.delta[0], "in order");
 	check_order(&found, "the send");
 
-	op = start_proxy_op(&guest, NULL, 6, false, 0, 9);
-	step = start_step(&guest, op, 0);
-	record_size(&guest, step, NCCL_STATE_STEP_RECV_WAIT, 999);
-	expect_channel(&guest, false, NCS_CHANNEL_RECV_WAIT);
+	op = start_proxy_op(guest, NULL, 6, false, 0, 9);
+	step = start_step(guest, op, 0);
+	record_size(guest, step, NCCL_STATE_STEP_RECV_WAIT, 999);
+	expect_channel(guest, false, NCS_CHANNEL_RECV_WAIT);
 	let_time_pass();
-	record_size(&guest, step, NCCL_STATE_STEP_RECV_FLUSH_WAIT, 77);
-	expect_channel(&guest, false, NCS_CHANNEL_RECV_FLUSH_WAIT);
+	record_size(guest, step, NCCL_STATE_STEP_RECV_FLUSH_WAIT, 77);
+	expect_channel(guest, false, NCS_CHANNEL_RECV_FLUSH_WAIT);
 	let_time_pass();
-	record_size(&guest, step, NCCL_STATE_STEP_RECV_GPU_WAIT, 999);
-	expect_channel(&guest, false, NCS_CHANNEL_RECV_GPU_WAIT);
-	stop(&guest, step);
-	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the receive");
+	record_size(guest, step, NCCL_STATE_STEP_RECV_GPU_WAIT, 999);
+	expect_channel(guest, false, NCS_CHANNEL_RECV_GPU_WAIT);
+	stop(guest, step);
+	found = expect_record(guest, NCS_EVENT_PROXY_STEP, "the receive");
 	CHECK_EQUAL(found.value, 77 * size, "the size at RecvFlushWait");
 	CHECK_EQUAL(found.flags, 0, "as reported");
 	CHECK(found.delta[0] != 0, "time of RecvFlushWait");
 	CHECK(found.delta[1] != 0, "time of RecvGPUWait");
 	check_order(&found, "the receive");
-	stop(&guest, op);
-	check_losses(&guest, "states 8 to 12, 19 and 20", END_OF_LOSSES);
-	channel = view_channel(&guest.view, 6, true, 0);
+	stop(guest, op);
+	check_losses(guest, "states 8 to 12, 19 and 20", END_OF_LOSSES);
+	channel = view_channel(&guest->view, 6, true, 0);
 	CHECK_EQUAL(channel->bytes, 1234 * size, "its bytes");
 	CHECK_EQUAL(channel->size_unknown, 1 - size, "or that they are not");
-	guest_close(&guest);
-}
-
-TEST(each_state_of_a_step_is_shown_and_its_time_recorded)
-{
-	for (int api = 1; api <= 7; api++)
-		scenario_play(play_step_states, &api);
 }
 
 static void play_ctrl(struct guest *guest, int state, int next, int ops)
@@ -587,65 +537,54 @@ static void expect_proxy(struct guest *guest, enum ncs_proxy_state state)
 	CHECK_EQUAL(guest->view.now.proxy.state, state, "the proxy thread");
 }
 
-static void play_ctrl_states(void *argument)
+GUEST_SCENARIOS(each_state_of_the_proxy_thread_is_shown_and_counted, 1, 7)
 {
 	static const uint64_t expected[NCS_TRANSITION_COUNT] = {
 		[NCS_TRANSITION_IDLE] = 2,   [NCS_TRANSITION_ACTIVE] = 1,
 		[NCS_TRANSITION_SLEEP] = 1,  [NCS_TRANSITION_WAKEUP] = 1,
 		[NCS_TRANSITION_APPEND] = 2, [NCS_TRANSITION_APPEND_END] = 2,
 	};
-	int api = *(const int *)argument;
 	struct ncs_record found;
-	struct guest guest;
 	void *ctrl;
 
-	guest_open(&guest, api);
-	expect_proxy(&guest, NCS_PROXY_UNKNOWN);
-	play_ctrl(&guest, NCCL_STATE_CTRL_IDLE, 0, 0);
-	expect_proxy(&guest, NCS_PROXY_IDLE);
-	ctrl = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
-	record_appended(&guest, ctrl, NCCL_STATE_CTRL_SLEEP, 0);
-	expect_proxy(&guest, NCS_PROXY_SLEEP);
+	expect_proxy(guest, NCS_PROXY_UNKNOWN);
+	play_ctrl(guest, NCCL_STATE_CTRL_IDLE, 0, 0);
+	expect_proxy(guest, NCS_PROXY_IDLE);
+	ctrl = start_type(guest, NCCL_EVENT_PROXY_CTRL, NULL);
+	record_appended(guest, ctrl, NCCL_STATE_CTRL_SLEEP, 0);
+	expect_proxy(guest, NCS_PROXY_SLEEP);
 	let_time_pass();
-	record_appended(&guest, ctrl, NCCL_STATE_CTRL_WAKEUP, 0);
-	expect_proxy(&guest, NCS_PROXY_IDLE);
-	stop(&guest, ctrl);
-	ctrl = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
-	record_appended(&guest, ctrl, NCCL_STATE_CTRL_APPEND, 99);
-	expect_proxy(&guest, NCS_PROXY_APPEND);
-	record_appended(&guest, ctrl, NCCL_STATE_CTRL_APPEND_END, 3);
-	stop(&guest, ctrl);
-	expect_proxy(&guest, NCS_PROXY_IDLE);
-	play_ctrl(&guest, NCCL_STATE_CTRL_ACTIVE, 0, 0);
-	expect_proxy(&guest, NCS_PROXY_ACTIVE);
-	play_ctrl(&guest, NCCL_STATE_CTRL_APPEND, NCCL_STATE_CTRL_APPEND_END,
-		  4);
-	expect_proxy(&guest, NCS_PROXY_ACTIVE);
-	play_ctrl(&guest, NCCL_STATE_CTRL_IDLE, 0, 0);
-	stop(&guest, start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL));
-	check_losses(&guest, "states 13 to 18", END_OF_LOSSES);
+	record_appended(guest, ctrl, NCCL_STATE_CTRL_WAKEUP, 0);
+	expect_proxy(guest, NCS_PROXY_IDLE);
+	stop(guest, ctrl);
+	ctrl = start_type(guest, NCCL_EVENT_PROXY_CTRL, NULL);
+	record_appended(guest, ctrl, NCCL_STATE_CTRL_APPEND, 99);
+	expect_proxy(guest, NCS_PROXY_APPEND);
+	record_appended(guest, ctrl, NCCL_STATE_CTRL_APPEND_END, 3);
+	stop(guest, ctrl);
+	expect_proxy(guest, NCS_PROXY_IDLE);
+	play_ctrl(guest, NCCL_STATE_CTRL_ACTIVE, 0, 0);
+	expect_proxy(guest, NCS_PROXY_ACTIVE);
+	play_ctrl(guest, NCCL_STATE_CTRL_APPEND, NCCL_STATE_CTRL_APPEND_END, 4);
+	expect_proxy(guest, NCS_PROXY_ACTIVE);
+	play_ctrl(guest, NCCL_STATE_CTRL_IDLE, 0, 0);
+	stop(guest, start_type(guest, NCCL_EVENT_PROXY_CTRL, NULL));
+	check_losses(guest, "states 13 to 18", END_OF_LOSSES);
 	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
-		CHECK_EQUAL(guest.view.now.proxy.count[i], expected[i],
+		CHECK_EQUAL(guest->view.now.proxy.count[i], expected[i],
 			    "transitions");
-	CHECK_EQUAL(guest.view.now.proxy.appended_operations, 7,
+	CHECK_EQUAL(guest->view.now.proxy.appended_operations, 7,
 		    "at AppendEnd only");
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_CTRL], 7, "starts");
-	found = expect_record(&guest, NCS_EVENT_PROXY_CTRL, "sleep");
+	CHECK_EQUAL(guest->view.now.events[NCS_EVENT_PROXY_CTRL], 7, "starts");
+	found = expect_record(guest, NCS_EVENT_PROXY_CTRL, "sleep");
 	CHECK_EQUAL(found.number, NCS_PROXY_SLEEP, "sleep");
 	CHECK(found.delta[0] != 0, "time of the wakeup");
 	check_order(&found, "sleep");
 	for (unsigned ops = 3; ops <= 4; ops++) {
-		found = expect_record(&guest, NCS_EVENT_PROXY_CTRL, "append");
+		found = expect_record(guest, NCS_EVENT_PROXY_CTRL, "append");
 		CHECK_EQUAL(found.number, NCS_PROXY_APPEND, "append");
 		CHECK_EQUAL(found.value, ops, "operations appended");
 		check_order(&found, "append");
 	}
-	CHECK(!next_record(&guest, &found), "idle and active are no records");
-	guest_close(&guest);
-}
-
-TEST(each_state_of_the_proxy_thread_is_shown_and_counted)
-{
-	for (int api = 1; api <= 7; api++)
-		scenario_play(play_ctrl_states, &api);
+	CHECK(!next_record(guest, &found), "idle and active are no records");
 }

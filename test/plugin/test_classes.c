@@ -83,62 +83,56 @@ static void check_class(const struct guest *guest, unsigned function,
 	CHECK_EQUAL(view->times[NCS_TIMING_PROXY].timed, 0, "no proxy");
 }
 
-SCENARIO(each_class_counts_its_own_operations)
+GUEST_SCENARIO(each_class_counts_its_own_operations, LAST_API)
 {
 	static const struct traffic small = { "AllReduce", "RING", "LL", 100 };
 	static const struct traffic large = { "AllReduce", "RING", "SIMPLE",
 					      1 << 20 };
 	static const struct traffic tree = { "AllReduce", "TREE", "LL", 127 };
 	static const struct traffic gather = { "AllGather", "RING", "LL", 100 };
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
-	play(&guest, &small, 500);
-	play(&guest, &small, 900);
-	play(&guest, &small, 0);
-	play(&guest, &large, 77);
-	play(&guest, &tree, 1);
-	play(&guest, &gather, 2);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.class_count, 4, "classes");
-	check_class(&guest, NCS_FUNCTION_ALL_REDUCE, 8, NCS_ALGORITHM_RING,
+	play(guest, &small, 500);
+	play(guest, &small, 900);
+	play(guest, &small, 0);
+	play(guest, &large, 77);
+	play(guest, &tree, 1);
+	play(guest, &gather, 2);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.class_count, 4, "classes");
+	check_class(guest, NCS_FUNCTION_ALL_REDUCE, 8, NCS_ALGORITHM_RING,
 		    NCS_PROTOCOL_LL, 3, 2, 1400, 200, 900);
-	check_class(&guest, NCS_FUNCTION_ALL_REDUCE, 22, NCS_ALGORITHM_RING,
+	check_class(guest, NCS_FUNCTION_ALL_REDUCE, 22, NCS_ALGORITHM_RING,
 		    NCS_PROTOCOL_SIMPLE, 1, 1, 77, 1 << 20, 77);
-	check_class(&guest, NCS_FUNCTION_ALL_REDUCE, 8, NCS_ALGORITHM_TREE,
+	check_class(guest, NCS_FUNCTION_ALL_REDUCE, 8, NCS_ALGORITHM_TREE,
 		    NCS_PROTOCOL_LL, 1, 1, 1, 127, 1);
 	/* 100 bytes of each of 4 ranks. */
-	check_class(&guest, NCS_FUNCTION_ALL_GATHER, 10, NCS_ALGORITHM_RING,
+	check_class(guest, NCS_FUNCTION_ALL_GATHER, 10, NCS_ALGORITHM_RING,
 		    NCS_PROTOCOL_LL, 1, 1, 2, 400, 2);
 	CHECK_EQUAL(
-		guest.view.now.functions[NCS_FUNCTION_ALL_REDUCE]
+		guest->view.now.functions[NCS_FUNCTION_ALL_REDUCE]
 			.histogram[NCS_TIMING_KERNEL][ncs_histogram_bucket(77)],
 		1, "the function's times are those of its classes");
-	check_losses(&guest, "classes", END_OF_LOSSES);
-	guest_close(&guest);
+	check_losses(guest, "classes", END_OF_LOSSES);
 }
 
 /* A kernel reported after the operation seemed finished makes its time
  * longer. */
-SCENARIO(growing_time_is_counted_once)
+GUEST_SCENARIO(growing_time_is_counted_once, LAST_API)
 {
-	struct guest guest;
 	void *coll, *kernel;
 
-	guest_open(&guest, LAST_API);
-	coll = start_coll(&guest, 0, 250);
-	stop(&guest, coll);
+	coll = start_coll(guest, 0, 250);
+	stop(guest, coll);
 	for (unsigned i = 0; i < 3; i++) {
-		kernel = start_kernel(&guest, coll, i, 1000);
-		record_timer(&guest, kernel, NCCL_STATE_KERNEL_CH_STOP,
+		kernel = start_kernel(guest, coll, i, 1000);
+		record_timer(guest, kernel, NCCL_STATE_KERNEL_CH_STOP,
 			     1000 + 100 * (i + 1));
-		stop(&guest, kernel);
-		view_take(&guest.view);
-		check_class(&guest, COLL_FUNCTION, 11, NCS_ALGORITHM_RING,
-			    guest.view.now.classes[0].protocol, 1, 1,
+		stop(guest, kernel);
+		view_take(&guest->view);
+		check_class(guest, COLL_FUNCTION, 11, NCS_ALGORITHM_RING,
+			    guest->view.now.classes[0].protocol, 1, 1,
 			    100 * (i + 1), 1000, 100 * (i + 1));
 	}
-	guest_close(&guest);
 }
 
 /* --- No room ----------------------------------------------------------- */
@@ -146,18 +140,16 @@ SCENARIO(growing_time_is_counted_once)
 #define SIZES 40
 
 /* Five times as many classes as there is room for. */
-SCENARIO(operations_without_a_class_count_in_their_functions)
+GUEST_SCENARIO(operations_without_a_class_count_in_their_functions, LAST_API)
 {
 	static const char *const algorithms[] = { "RING", "TREE", "NVLS",
 						  "PAT" };
 	static const char *const protocols[] = { "LL", "SIMPLE" };
 	const struct ncs_header *header;
-	struct guest guest;
 	uint64_t own = 0, other = 0, timed = 0, longest = 0;
 	unsigned with_times = 0, classes = 0;
 
-	guest_open(&guest, LAST_API);
-	header = ncs_reader_header(guest.view.reader);
+	header = ncs_reader_header(guest->view.reader);
 	for (unsigned i = 0; i < SIZES * 4 * 2; i++) {
 		struct traffic traffic = {
 			"AllReduce",
@@ -166,12 +158,12 @@ SCENARIO(operations_without_a_class_count_in_their_functions)
 			(size_t)1 << i % SIZES,
 		};
 
-		play(&guest, &traffic, 100 + i);
-		play(&guest, &traffic, 100 + i);
+		play(guest, &traffic, 100 + i);
+		play(guest, &traffic, 100 + i);
 	}
-	view_take(&guest.view);
-	for (size_t i = 0; i < guest.view.now.class_count; i++) {
-		const struct ncs_class_view *view = &guest.view.now.classes[i];
+	view_take(&guest->view);
+	for (size_t i = 0; i < guest->view.now.class_count; i++) {
+		const struct ncs_class_view *view = &guest->view.now.classes[i];
 		const struct ncs_class_times *times =
 			&view->times[NCS_TIMING_KERNEL];
 
@@ -198,8 +190,7 @@ SCENARIO(operations_without_a_class_count_in_their_functions)
 	      "%u with times of %u: the others are for functions", with_times,
 	      header->histograms.count);
 	CHECK_EQUAL(longest, 100 + SIZES * 4 * 2 - 1, "seen in the function's");
-	check_losses(&guest, "nothing is lost", END_OF_LOSSES);
-	guest_close(&guest);
+	check_losses(guest, "nothing is lost", END_OF_LOSSES);
 }
 
 /* --- Threads ----------------------------------------------------------- */
@@ -230,31 +221,28 @@ static void *play_rounds(void *argument)
 	return NULL;
 }
 
-SCENARIO(threads_sharing_classes_count_exactly)
+GUEST_SCENARIO(threads_sharing_classes_count_exactly, LAST_API)
 {
 	struct player players[THREADS];
 	pthread_t threads[THREADS];
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < THREADS; i++) {
-		players[i] = (struct player){ &guest, i };
+		players[i] = (struct player){ guest, i };
 		CHECK(pthread_create(&threads[i], NULL, play_rounds,
 				     &players[i]) == 0,
 		      "pthread_create");
 	}
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.class_count, 32, "classes");
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.class_count, 32, "classes");
 	for (unsigned i = 0; i < 32; i++) {
 		uint64_t count = 2 * ROUNDS / 16;
 
-		check_class(&guest, NCS_FUNCTION_ALL_REDUCE, 2 + i / 2,
+		check_class(guest, NCS_FUNCTION_ALL_REDUCE, 2 + i / 2,
 			    NCS_ALGORITHM_RING,
 			    i % 2 ? NCS_PROTOCOL_LL : NCS_PROTOCOL_SIMPLE,
 			    count, count, count * (1000 + i / 2),
 			    count << i / 2, 1000 + i / 2);
 	}
-	guest_close(&guest);
 }

@@ -142,28 +142,26 @@ TEST(settings_show_the_environment)
 	for_each_api(start_as_the_environment_says);
 }
 
-static void leave_events_out(void *argument)
+GUEST_SCENARIOS(event_groups_are_turned_off_and_on_again, 1, LAST_API)
 {
 	const struct ncs_settings_view *settings;
 	uint64_t word, before;
-	struct guest guest;
 	struct ncs_remote *remote;
 	int mask;
 
-	guest_open(&guest, *(int *)argument);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	mask = host_mask();
-	before = in_force(&guest);
+	before = in_force(guest);
 	word = ask_groups(ncs_remote_control(remote),
 			  NCS_GROUPS_ALL & ~(1u << NCS_GROUP_STEPS |
 					     1u << NCS_GROUP_NETWORK));
 	CHECK_EQUAL(host_mask(), mask, "not before a group");
-	CHECK_EQUAL(settings_now(&guest)->asked, 0, "not handled before");
-	play_group(&guest);
+	CHECK_EQUAL(settings_now(guest)->asked, 0, "not handled before");
+	play_group(guest);
 	CHECK_EQUAL(host_mask(),
 		    mask & ~(NCCL_EVENT_PROXY_STEP | NCCL_EVENT_NET_PLUGIN),
 		    "only these");
-	settings = settings_now(&guest);
+	settings = settings_now(guest);
 	CHECK_EQUAL(settings->asked, word, "handled");
 	CHECK_EQUAL(settings->changes, 1, "counted");
 	CHECK(settings->changed_ns != 0, "with the time");
@@ -171,91 +169,66 @@ static void leave_events_out(void *argument)
 		    NCS_GROUPS_ALL &
 			    ~(1u << NCS_GROUP_STEPS | 1u << NCS_GROUP_NETWORK),
 		    "told");
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->changes, 1, "once");
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->changes, 1, "once");
 	ask_default(ncs_remote_control(remote));
-	play_group(&guest);
+	play_group(guest);
 	CHECK_EQUAL(host_mask(), mask, "mask is unchanged");
-	CHECK_EQUAL(in_force(&guest), before, "settings are unchanged");
-	CHECK_EQUAL(settings_now(&guest)->changes, 2, "counted");
-	check_still_follows(&guest, "after changes");
+	CHECK_EQUAL(in_force(guest), before, "settings are unchanged");
+	CHECK_EQUAL(settings_now(guest)->changes, 2, "counted");
+	check_still_follows(guest, "after changes");
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
-TEST(event_groups_are_turned_off_and_on_again)
-{
-	for_each_api(leave_events_out);
-}
-
-static void leave_out_all_that_can_be(void *argument)
+GUEST_SCENARIOS(calls_are_never_turned_off, 1, LAST_API)
 {
 	struct ncs_remote *remote;
-	struct guest guest;
 
-	guest_open(&guest, *(int *)argument);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	ask_groups(ncs_remote_control(remote), 1u << NCS_GROUP_CALLS);
-	play_group(&guest);
+	play_group(guest);
 	CHECK(host_mask() & NCCL_EVENT_GROUP,
 	      "without groups no request would be read again");
 	CHECK(!(host_mask() & (NCCL_EVENT_COLL | NCCL_EVENT_PROXY_OP)),
 	      "optional events are not requested");
 	ask_default(ncs_remote_control(remote));
-	play_group(&guest);
+	play_group(guest);
 	CHECK(host_mask() & NCCL_EVENT_COLL, "events are requested again");
 	ncs_remote_close(remote);
-	guest_close(&guest);
-}
-
-TEST(calls_are_never_turned_off)
-{
-	for_each_api(leave_out_all_that_can_be);
 }
 
 /* Earlier viewers asked for kernels; the rest of such a request is executed. */
-static void ask_for_kernels(void *argument)
+GUEST_SCENARIOS(kernel_timing_is_not_switched, 1, LAST_API)
 {
 	const struct ncs_settings_view *settings;
 	struct ncs_remote *remote;
-	struct guest guest;
 	int mask;
 
-	guest_open(&guest, *(int *)argument);
 	mask = host_mask();
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_EVERY + 4);
 	ask_sample(ncs_remote_control(remote), 5);
-	play_group(&guest);
-	settings = settings_now(&guest);
+	play_group(guest);
+	settings = settings_now(guest);
 	CHECK_EQUAL(settings->in_force.sample, 5, "sampling");
-	CHECK_EQUAL(guest.view.now.sampling.level, 4, "sampling is changed");
+	CHECK_EQUAL(guest->view.now.sampling.level, 4, "sampling is changed");
 	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF, "kernel");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_KERNEL, "kernel");
 	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_OFF);
-	play_group(&guest);
-	settings = settings_now(&guest);
+	play_group(guest);
+	settings = settings_now(guest);
 	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF, "off");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "off as it is");
 	CHECK_EQUAL(host_mask(), mask, "the mask");
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
-TEST(kernel_timing_is_not_switched)
-{
-	for_each_api(ask_for_kernels);
-}
-
-static void ask_for_times(void *argument)
+GUEST_SCENARIOS(timing_is_refused_if_launches_are_not_reported, 1, LAST_API)
 {
 	const struct ncs_settings_view *settings;
 	struct ncs_remote *remote;
-	int api = *(int *)argument;
-	struct guest guest;
 
-	guest_open(&guest, api);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	for (uint8_t timing = NCS_TIMING_DETAIL_EVERY + 4;
 	     timing >= NCS_TIMING_DETAIL_OFF; timing--) {
 		const struct ncs_change change = { .timing = true,
@@ -263,8 +236,8 @@ static void ask_for_times(void *argument)
 		bool refused = api < 5 && timing > NCS_TIMING_DETAIL_OFF;
 
 		ncs_control_change(ncs_remote_control(remote), &change);
-		play_group(&guest);
-		settings = settings_now(&guest);
+		play_group(guest);
+		settings = settings_now(guest);
 		CHECK_EQUAL(settings->in_force.timing,
 			    refused ? NCS_TIMING_DETAIL_OFF : timing, "timing");
 		CHECK_EQUAL(settings->refused,
@@ -272,12 +245,6 @@ static void ask_for_times(void *argument)
 			    "refused");
 	}
 	ncs_remote_close(remote);
-	guest_close(&guest);
-}
-
-TEST(timing_is_refused_if_launches_are_not_reported)
-{
-	for_each_api(ask_for_times);
 }
 
 SCENARIO(kernel_timing_stays_on_while_other_events_are_switched)
@@ -328,35 +295,32 @@ static void check_record(struct guest *guest, uint64_t value, uint64_t number,
 		      what);
 }
 
-SCENARIO(every_change_leaves_a_record)
+GUEST_SCENARIO(every_change_leaves_a_record, LAST_API)
 {
 	uint64_t before, between;
 	struct ncs_remote *remote;
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
-	remote = remote_of(&guest);
-	before = in_force(&guest);
-	read_all_records(&guest);
+	remote = remote_of(guest);
+	before = in_force(guest);
+	read_all_records(guest);
 	ask_sample(ncs_remote_control(remote), 4);
-	play_group(&guest);
-	between = in_force(&guest);
+	play_group(guest);
+	between = in_force(guest);
 	CHECK(between != before, "settings have changed");
-	check_record(&guest, between, before, "a change");
+	check_record(guest, between, before, "a change");
 	ncs_control_take_lease(ncs_remote_control(remote), &more, ONE,
 			       ncs_clock_monotonic_ns());
-	play_group(&guest);
-	check_record(&guest, in_force(&guest), between, "a lease");
+	play_group(guest);
+	check_record(guest, in_force(guest), between, "a lease");
 	ncs_control_drop_lease(ncs_remote_control(remote), ONE);
-	before = in_force(&guest);
-	play_group(&guest);
-	check_record(&guest, between, before, "the end of a lease");
-	CHECK_EQUAL(in_force(&guest), between, "as before");
+	before = in_force(guest);
+	play_group(guest);
+	check_record(guest, between, before, "the end of a lease");
+	CHECK_EQUAL(in_force(guest), between, "as before");
 	ask_default(ncs_remote_control(remote));
-	play_group(&guest);
-	check_still_follows(&guest, "after records of its own");
+	play_group(guest);
+	check_still_follows(guest, "after records of its own");
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
 SCENARIO(all_communicators_of_a_process_show_the_same_settings)
@@ -391,18 +355,15 @@ SCENARIO(all_communicators_of_a_process_show_the_same_settings)
 }
 
 /* A job that only replays graphs makes no calls, but its plans are reported. */
-SCENARIO(group_event_alone_triggers_reading_the_request)
+GUEST_SCENARIO(group_event_alone_triggers_reading_the_request, LAST_API)
 {
 	struct ncs_remote *remote;
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	ask_sample(ncs_remote_control(remote), 2);
-	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP, NULL));
-	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 2, "with the plan");
+	stop(guest, start_type(guest, NCCL_EVENT_GROUP, NULL));
+	CHECK_EQUAL(settings_now(guest)->in_force.sample, 2, "with the plan");
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
 /* --- Malformed requests ------------------------------------------------ */
@@ -482,24 +443,22 @@ static void let_it_end(struct guest *guest, struct ncs_control *control)
 	play_group(guest);
 }
 
-SCENARIO(unrenewed_lease_ends)
+GUEST_SCENARIO(unrenewed_lease_ends, LAST_API)
 {
 	const struct ncs_settings_view *settings;
 	struct ncs_control_request request;
 	struct ncs_control *control;
 	struct ncs_remote *remote;
-	struct guest guest;
 	uint64_t before;
 
-	guest_open(&guest, LAST_API);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	control = ncs_remote_control(remote);
 	ask_sample(control, 11);
-	play_group(&guest);
-	before = in_force(&guest);
+	play_group(guest);
+	before = in_force(guest);
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
-	play_group(&guest);
-	settings = settings_now(&guest);
+	play_group(guest);
+	settings = settings_now(guest);
 	CHECK_EQUAL(settings->in_force.sample, more.sample, "the lease's");
 	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "not set");
 	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "pid of the holder");
@@ -509,14 +468,14 @@ SCENARIO(unrenewed_lease_ends)
 	CHECK(ncs_control_renew_lease(control, ONE,
 				      ncs_clock_monotonic_ns() + MS),
 	      "the lease is renewed");
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->lease_until_ns,
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->lease_until_ns,
 		    control->lease_until_ns, "until when, now");
-	CHECK_EQUAL(settings_now(&guest)->changes, 2, "a renewal is no change");
+	CHECK_EQUAL(settings_now(guest)->changes, 2, "a renewal is no change");
 	/* The viewer dies. */
-	let_it_end(&guest, control);
-	CHECK_EQUAL(in_force(&guest), before, "as before the lease");
-	settings = settings_now(&guest);
+	let_it_end(guest, control);
+	CHECK_EQUAL(in_force(guest), before, "as before the lease");
+	settings = settings_now(guest);
 	CHECK_EQUAL(settings->lease_until_ns, 0, "the lease is over");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE,
 		    "the end is no refusal");
@@ -526,86 +485,76 @@ SCENARIO(unrenewed_lease_ends)
 	CHECK_EQUAL(request.base.sample, 11, "base detail stays");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
 	      "renewing does not restore a lost lease");
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->changes, 3, "nothing new");
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->changes, 3, "nothing new");
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
-SCENARIO(leases_that_last_too_long_are_refused)
+GUEST_SCENARIO(leases_that_last_too_long_are_refused, LAST_API)
 {
 	struct ncs_control *control;
 	struct ncs_remote *remote;
-	struct guest guest;
 	uint64_t before;
 
-	guest_open(&guest, LAST_API);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	control = ncs_remote_control(remote);
-	before = in_force(&guest);
+	before = in_force(guest);
 	/* The viewer has died before the first group. */
 	ncs_control_take_lease(control, &more, ONE,
 			       ncs_clock_monotonic_ns() - NCS_LEASE_NS);
-	play_group(&guest);
-	CHECK_EQUAL(in_force(&guest), before, "over before it began");
-	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_LEASE,
-		    "refused");
+	play_group(guest);
+	CHECK_EQUAL(in_force(guest), before, "over before it began");
+	CHECK_EQUAL(settings_now(guest)->refused, NCS_REFUSAL_LEASE, "refused");
 	/* A lease without end lasts too long. */
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	control->lease_until_ns = UINT64_MAX;
-	play_group(&guest);
-	CHECK_EQUAL(in_force(&guest), before, "no lease is for ever");
-	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_LEASE,
-		    "refused");
+	play_group(guest);
+	CHECK_EQUAL(in_force(guest), before, "no lease is for ever");
+	CHECK_EQUAL(settings_now(guest)->refused, NCS_REFUSAL_LEASE, "refused");
 	ncs_control_take_lease(control, &more, OTHER, ncs_clock_monotonic_ns());
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->in_force.sample, more.sample,
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->in_force.sample, more.sample,
 		    "a good one");
-	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_NONE,
+	CHECK_EQUAL(settings_now(guest)->refused, NCS_REFUSAL_NONE,
 		    "a good one");
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
 #define BASE_GROUPS (NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL))
 
-SCENARIO(last_of_two_viewers_holds_the_lease)
+GUEST_SCENARIO(last_of_two_viewers_holds_the_lease, LAST_API)
 {
 	struct ncs_detail less = { .sample = 12 };
 	struct ncs_control *control;
 	struct ncs_remote *first, *second;
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
-	first = remote_of(&guest);
-	second = remote_of(&guest);
+	first = remote_of(guest);
+	second = remote_of(guest);
 	control = ncs_remote_control(first);
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
-	play_group(&guest);
+	play_group(guest);
 	ncs_control_take_lease(ncs_remote_control(second), &less, OTHER,
 			       ncs_clock_monotonic_ns());
 	ask_groups(control, BASE_GROUPS); /* the base detail */
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 12, "the second's");
-	CHECK_EQUAL(settings_now(&guest)->in_force.groups, BASE_GROUPS,
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->in_force.sample, 12, "the second's");
+	CHECK_EQUAL(settings_now(guest)->in_force.groups, BASE_GROUPS,
 		    "base detail stays");
-	CHECK_EQUAL(settings_now(&guest)->lease_pid, OTHER >> 32,
+	CHECK_EQUAL(settings_now(guest)->lease_pid, OTHER >> 32,
 		    "the second's");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
 	      "the first one finds out");
 	ncs_control_drop_lease(control, ONE);
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 12,
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->in_force.sample, 12,
 		    "the lease is no longer the first viewer's");
 	ncs_control_drop_lease(ncs_remote_control(second), OTHER);
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 1,
-		    "as at the start");
-	CHECK_EQUAL(settings_now(&guest)->in_force.groups, BASE_GROUPS,
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->in_force.sample, 1, "as at the start");
+	CHECK_EQUAL(settings_now(guest)->in_force.groups, BASE_GROUPS,
 		    "base detail stays");
 	ncs_remote_close(first);
 	ncs_remote_close(second);
-	guest_close(&guest);
 }
 
 /* --- Many threads ------------------------------------------------------ */
@@ -655,22 +604,20 @@ static size_t collect(struct guest *guest, struct chain *chain, size_t count)
 
 /* Each request is handled completely by one thread before the next one: each
  * record's previous detail is the one that the record before set. */
-SCENARIO(many_threads_handle_each_request_once)
+GUEST_SCENARIO(many_threads_handle_each_request_once, LAST_API)
 {
 	struct chain chain[2 * CHANGES];
 	pthread_t threads[THREADS];
 	struct ncs_control *control;
 	struct ncs_remote *remote;
-	struct guest guest;
 	uint64_t word = 0, value, serial = 0;
 	size_t count = 0;
 
-	guest_open(&guest, LAST_API);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	control = ncs_remote_control(remote);
-	value = in_force(&guest);
+	value = in_force(guest);
 	for (unsigned i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&threads[i], NULL, play_groups, &guest) ==
+		CHECK(pthread_create(&threads[i], NULL, play_groups, guest) ==
 			      0,
 		      "pthread_create");
 	for (unsigned i = 0; i < CHANGES; i++) {
@@ -678,17 +625,17 @@ SCENARIO(many_threads_handle_each_request_once)
 			   i % 2 ? NCS_GROUPS_ALL : 1u << NCS_GROUP_CALLS);
 		word = ask_sample(control, (uint8_t)(1 + i % 15));
 		do
-			count = collect(&guest, chain, count);
-		while (settings_now(&guest)->asked != word);
-		CHECK_EQUAL(settings_now(&guest)->in_force.sample, 1 + i % 15,
+			count = collect(guest, chain, count);
+		while (settings_now(guest)->asked != word);
+		CHECK_EQUAL(settings_now(guest)->in_force.sample, 1 + i % 15,
 			    "the latest request");
 	}
 	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	CHECK_EQUAL(settings_now(&guest)->asked, word, "the last one");
+	CHECK_EQUAL(settings_now(guest)->asked, word, "the last one");
 	CHECK(host_mask() & NCCL_EVENT_COLL, "all events, at last");
-	count = collect(&guest, chain, count);
+	count = collect(guest, chain, count);
 	qsort(chain, count, sizeof(*chain), compare_asked);
 	/* Rings may have lost some records; consecutive ones must match. */
 	CHECK(count > 0, "no record was seen");
@@ -703,7 +650,6 @@ SCENARIO(many_threads_handle_each_request_once)
 		value = chain[i].value;
 	}
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
 /* --- Processes --------------------------------------------------------- */
@@ -752,28 +698,25 @@ SCENARIO(forked_child_has_its_own_control_object)
 	guest_close(&guest);
 }
 
-SCENARIO(removing_the_object_does_no_harm)
+GUEST_SCENARIO(removing_the_object_does_no_harm, LAST_API)
 {
 	struct ncs_remote *remote;
 	struct ncs_paths paths;
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
-	remote = remote_of(&guest);
+	remote = remote_of(guest);
 	CHECK(ncs_discover_controls(scenario_directory, &paths) == 0 &&
 		      paths.count == 1,
 	      "there is one");
 	CHECK(unlink(paths.path[0]) == 0, "unlink");
 	ncs_paths_release(&paths);
 	ask_sample(ncs_remote_control(remote), 3);
-	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 3,
+	play_group(guest);
+	CHECK_EQUAL(settings_now(guest)->in_force.sample, 3,
 		    "through an open mapping");
 	ask_default(ncs_remote_control(remote));
-	play_group(&guest);
-	check_still_follows(&guest, "without its object");
+	play_group(guest);
+	check_still_follows(guest, "without its object");
 	ncs_remote_close(remote);
-	guest_close(&guest);
 }
 
 SCENARIO(job_runs_without_a_control_object)

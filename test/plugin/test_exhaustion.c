@@ -352,72 +352,66 @@ TEST(budget_of_shared_memory_is_kept)
 
 #define SPANS (3 * (int)NCS_SPAN_MAX)
 
-SCENARIO(spans_beyond_the_pool_are_counted_and_slots_return)
+GUEST_SCENARIO(spans_beyond_the_pool_are_counted_and_slots_return, LAST_API)
 {
 	static void *handles[SPANS];
-	struct guest guest;
 	uint64_t published;
 
-	guest_open(&guest, LAST_API);
 	for (unsigned round = 1; round <= 3; round++) {
-		published = count_published(&guest);
+		published = count_published(guest);
 		for (int i = 0; i < SPANS; i++) {
-			handles[i] = start_any(&guest, NCS_EVENT_GROUP);
+			handles[i] = start_any(guest, NCS_EVENT_GROUP);
 			CHECK(handles[i],
 			      "NCCL up to 2.27 takes a Group"
 			      " without a handle for one without operations");
 		}
-		check_losses(&guest, "more than fit", NCS_LOSS_POOL_FULL,
+		check_losses(guest, "more than fit", NCS_LOSS_POOL_FULL,
 			     (int)round * (SPANS - (int)NCS_SPAN_MAX),
 			     END_OF_LOSSES);
-		CHECK_EQUAL(guest.view.now.events[NCS_EVENT_GROUP],
+		CHECK_EQUAL(guest->view.now.events[NCS_EVENT_GROUP],
 			    round * SPANS + round - 1, "each event is counted");
 		for (int i = 0; i < SPANS; i++)
-			stop(&guest, handles[i]);
-		CHECK_EQUAL(count_published(&guest) - published, NCS_SPAN_MAX,
+			stop(guest, handles[i]);
+		CHECK_EQUAL(count_published(guest) - published, NCS_SPAN_MAX,
 			    "each that was followed has a record");
-		stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
-		CHECK_EQUAL(count_published(&guest) - published,
+		stop(guest, start_any(guest, NCS_EVENT_GROUP));
+		CHECK_EQUAL(count_published(guest) - published,
 			    NCS_SPAN_MAX + 1, "there is room again");
 	}
-	check_still_follows(&guest, "after too many spans");
-	guest_close(&guest);
+	check_still_follows(guest, "after too many spans");
 }
 
 #define PROXY_OPS ((int)NCS_PROXY_OP_MAX + 500)
 
 /* Each has a step in progress, so that none can be mistaken for a forgotten
  * one. */
-SCENARIO(proxy_operations_beyond_the_pool_are_counted)
+GUEST_SCENARIO(proxy_operations_beyond_the_pool_are_counted, LAST_API)
 {
 	static void *ops[PROXY_OPS], *steps[PROXY_OPS];
 	const struct ncs_channel_view *channel;
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
 	for (int i = 0; i < PROXY_OPS; i++) {
-		ops[i] = start_proxy_op(&guest, NULL, 1, true, 2, 1);
+		ops[i] = start_proxy_op(guest, NULL, 1, true, 2, 1);
 		CHECK(ops[i], "NCCL starts no steps without");
-		steps[i] = start_step(&guest, ops[i], 0);
+		steps[i] = start_step(guest, ops[i], 0);
 		CHECK(steps[i], "NCCL records no states without");
 	}
-	check_losses(&guest, "more than fit", NCS_LOSS_POOL_FULL,
+	check_losses(guest, "more than fit", NCS_LOSS_POOL_FULL,
 		     2 * (PROXY_OPS - (int)NCS_PROXY_OP_MAX), END_OF_LOSSES);
 	for (int i = 0; i < PROXY_OPS; i++) {
-		record_size(&guest, steps[i], NCCL_STATE_STEP_SEND_WAIT, 10);
-		stop(&guest, steps[i]);
-		stop(&guest, ops[i]);
+		record_size(guest, steps[i], NCCL_STATE_STEP_SEND_WAIT, 10);
+		stop(guest, steps[i]);
+		stop(guest, ops[i]);
 	}
-	check_losses(&guest, "their ends", NCS_LOSS_POOL_FULL,
+	check_losses(guest, "their ends", NCS_LOSS_POOL_FULL,
 		     2 * (PROXY_OPS - (int)NCS_PROXY_OP_MAX), END_OF_LOSSES);
-	channel = view_channel(&guest.view, 1, true, 2);
+	channel = view_channel(&guest->view, 1, true, 2);
 	CHECK_EQUAL(channel->operations_started, NCS_PROXY_OP_MAX, "followed");
 	CHECK_EQUAL(channel->operations_done, NCS_PROXY_OP_MAX, "followed");
 	CHECK_EQUAL(channel->steps_done, NCS_PROXY_OP_MAX, "followed");
 	CHECK_EQUAL(channel->bytes, 10 * NCS_PROXY_OP_MAX, "followed");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
-	check_still_follows(&guest, "after too many proxy operations");
-	guest_close(&guest);
+	check_still_follows(guest, "after too many proxy operations");
 }
 
 /* CollNet and copy engines: NCCL starts these events and never stops them. */
@@ -483,69 +477,63 @@ static void never_stop_proxy_ops(void *argument)
 
 /* An all-to-all of more transfers than fit, all of which NCCL appends before
  * the first has a step. Its receives look like those that are never stopped. */
-SCENARIO(proxy_operation_is_not_given_up_before_its_first_step)
+GUEST_SCENARIO(proxy_operation_is_not_given_up_before_its_first_step, LAST_API)
 {
 	static void *ops[TRANSFERS];
 	const struct ncs_channel_view *channel;
 	uint64_t done = 0;
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
 	for (int i = 0; i < TRANSFERS; i++)
-		ops[i] = start_proxy_op(&guest, NULL, 1, i % 2 == 0,
-					i / 2 % 8, 2);
-	check_losses(&guest, "more than fit", NCS_LOSS_POOL_FULL,
+		ops[i] = start_proxy_op(guest, NULL, 1, i % 2 == 0, i / 2 % 8,
+					2);
+	check_losses(guest, "more than fit", NCS_LOSS_POOL_FULL,
 		     TRANSFERS - (int)NCS_PROXY_OP_MAX, END_OF_LOSSES);
 	for (int number = 0; number < 2; number++)
 		for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++) {
-			stop(&guest, start_step(&guest, ops[i], number));
+			stop(guest, start_step(guest, ops[i], number));
 			/* There is no room, though none has a step now. */
 			if (number == 0)
-				start_proxy_op(&guest, NULL, 1, true, 9, 1);
+				start_proxy_op(guest, NULL, 1, true, 9, 1);
 		}
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
-		stop(&guest, ops[i]);
-	check_losses(&guest, "those that fit are followed", NCS_LOSS_POOL_FULL,
+		stop(guest, ops[i]);
+	check_losses(guest, "those that fit are followed", NCS_LOSS_POOL_FULL,
 		     TRANSFERS, END_OF_LOSSES);
-	for (size_t i = 0; i < guest.view.now.channel_count; i++) {
-		channel = &guest.view.now.channels[i];
+	for (size_t i = 0; i < guest->view.now.channel_count; i++) {
+		channel = &guest->view.now.channels[i];
 		CHECK_EQUAL(channel->steps_done, 2 * channel->operations_done,
 			    "each has both steps");
 		done += channel->operations_done;
 	}
 	CHECK_EQUAL(done, NCS_PROXY_OP_MAX, "all that fit");
-	check_still_follows(&guest, "after an all-to-all");
-	guest_close(&guest);
+	check_still_follows(guest, "after an all-to-all");
 }
 
 /* The channel of one that seemed to be never stopped has steps after all. */
-SCENARIO(channel_with_a_late_first_step_is_followed)
+GUEST_SCENARIO(channel_with_a_late_first_step_is_followed, LAST_API)
 {
 	static void *ops[NCS_PROXY_OP_MAX];
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
-	fill_with_never_stopped(&guest);
+	fill_with_never_stopped(guest);
 	/* Each takes the place of one of the others. */
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
-		ops[i] = start_proxy_op(&guest, NULL, 2, true, 2, 1);
-	stop(&guest, ops[0]);
-	stop(&guest, start_step(&guest, start_never_stopped(&guest, NULL), 0));
+		ops[i] = start_proxy_op(guest, NULL, 2, true, 2, 1);
+	stop(guest, ops[0]);
+	stop(guest, start_step(guest, start_never_stopped(guest, NULL), 0));
 	for (unsigned i = 1; i < NCS_PROXY_OP_MAX; i++)
-		stop(&guest, ops[i]);
+		stop(guest, ops[i]);
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX - 1; i++)
-		ops[i] = start_never_stopped(&guest, NULL);
+		ops[i] = start_never_stopped(guest, NULL);
 	/* Two cursor's rounds find one that has had its step, no other. */
 	for (unsigned i = 0; i < 2 * NCS_PROXY_OP_MAX; i++)
-		start_proxy_op(&guest, NULL, 2, true, 2, 1);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 0, "none is stale");
+		start_proxy_op(guest, NULL, 2, true, 2, 1);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.losses[NCS_LOSS_STALE], 0, "none is stale");
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX - 1; i++)
-		stop(&guest, ops[i]);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 0,
+		stop(guest, ops[i]);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.losses[NCS_LOSS_STALE], 0,
 		    "all are followed to their end");
-	guest_close(&guest);
 }
 
 /* Operations that reuse the slots are of another channel, and must not change
@@ -610,133 +598,124 @@ TEST(proxy_operations_never_stopped_are_forgotten)
 	scenario_play(take_slots_of_given_up, NULL);
 }
 
-SCENARIO(operations_beyond_the_pool_are_counted)
+GUEST_SCENARIO(operations_beyond_the_pool_are_counted, LAST_API)
 {
 	const struct ncs_function_view *function;
-	struct guest guest;
 	void **colls, **kernels;
 	int room, count;
 
-	guest_open(&guest, LAST_API);
-	room = (int)ncs_reader_header(guest.view.reader)->operations.count;
+	room = (int)ncs_reader_header(guest->view.reader)->operations.count;
 	count = room + 300;
 	colls = calloc((size_t)count, sizeof(*colls));
 	kernels = calloc((size_t)count, sizeof(*kernels));
 	CHECK(colls && kernels, "out of memory");
-	function = &guest.view.now.functions[COLL_FUNCTION];
+	function = &guest->view.now.functions[COLL_FUNCTION];
 	/* Never stopped: the oldest are forgotten. */
 	for (int i = 0; i < count; i++)
-		CHECK(colls[i] = start_coll(&guest, (uint64_t)i, 1), "%d", i);
-	check_losses(&guest, "more than fit", NCS_LOSS_FORGOTTEN, 300,
+		CHECK(colls[i] = start_coll(guest, (uint64_t)i, 1), "%d", i);
+	check_losses(guest, "more than fit", NCS_LOSS_FORGOTTEN, 300,
 		     END_OF_LOSSES);
 	for (int i = 0; i < count; i++)
-		stop(&guest, colls[i]);
-	check_losses(&guest, "then stopped", NCS_LOSS_FORGOTTEN, 300,
+		stop(guest, colls[i]);
+	check_losses(guest, "then stopped", NCS_LOSS_FORGOTTEN, 300,
 		     NCS_LOSS_STALE, 300, END_OF_LOSSES);
 	/* While a child of an operation is alive, the operation cannot be
 	 * forgotten. */
 	for (int i = 0; i < count; i++) {
-		colls[i] = start_coll(&guest, (uint64_t)i, 1);
+		colls[i] = start_coll(guest, (uint64_t)i, 1);
 		CHECK(colls[i], "NCCL up to 2.27 starts no children without");
-		stop(&guest, colls[i]);
-		kernels[i] = start_proxy_op(&guest, colls[i], 1, true, 2, 1);
-		start_step(&guest, kernels[i], 0);
+		stop(guest, colls[i]);
+		kernels[i] = start_proxy_op(guest, colls[i], 1, true, 2, 1);
+		start_step(guest, kernels[i], 0);
 	}
-	view_take(&guest.view);
+	view_take(&guest->view);
 	CHECK_EQUAL(function->operations, 2 * count,
 		    "each operation is counted");
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_ORPHAN], 0,
+	CHECK_EQUAL(guest->view.now.losses[NCS_LOSS_ORPHAN], 0,
 		    "placeholder handles are recognised");
-	CHECK(guest.view.now.losses[NCS_LOSS_POOL_FULL] >= 300,
+	CHECK(guest->view.now.losses[NCS_LOSS_POOL_FULL] >= 300,
 	      "those without a slot are not counted");
 	for (int i = 0; i < count; i++)
-		stop(&guest, kernels[i]);
-	view_take(&guest.view);
+		stop(guest, kernels[i]);
+	view_take(&guest->view);
 	CHECK_EQUAL(function->operations_done, function->with_children,
 		    "each that was followed");
 	CHECK(function->operations_done > (uint64_t)room - 100 &&
 		      function->operations_done <= (uint64_t)room,
 	      "%llu in %d slots", (unsigned long long)function->operations_done,
 	      room);
-	CHECK_EQUAL(guest.view.now.operation_count, 0, "none is in flight");
-	check_still_follows(&guest, "after too many operations");
+	CHECK_EQUAL(guest->view.now.operation_count, 0, "none is in flight");
+	check_still_follows(guest, "after too many operations");
 	free(colls);
 	free(kernels);
-	guest_close(&guest);
 }
 
 #define CHILDREN ((1 << 20) + 1000)
 
-SCENARIO(operation_with_any_number_of_children_is_done_once)
+GUEST_SCENARIO(operation_with_any_number_of_children_is_done_once, LAST_API)
 {
 	const struct ncs_function_view *function;
-	struct guest guest;
 	void *coll, *last;
 
-	guest_open(&guest, LAST_API);
-	function = &guest.view.now.functions[COLL_FUNCTION];
-	coll = start_coll(&guest, 0, 1);
-	stop(&guest, coll);
+	function = &guest->view.now.functions[COLL_FUNCTION];
+	coll = start_coll(guest, 0, 1);
+	stop(guest, coll);
 	for (int i = 0; i < CHILDREN; i++)
-		stop(&guest, start_proxy_op(&guest, coll, 1, true, 2, 1));
-	last = start_proxy_op(&guest, coll, 1, true, 2, 1);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 1, "it is in flight");
-	CHECK_EQUAL(guest.view.now.operations[0].children_started, CHILDREN + 1,
-		    "all are counted");
+		stop(guest, start_proxy_op(guest, coll, 1, true, 2, 1));
+	last = start_proxy_op(guest, coll, 1, true, 2, 1);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.operation_count, 1, "it is in flight");
+	CHECK_EQUAL(guest->view.now.operations[0].children_started,
+		    CHILDREN + 1, "all are counted");
 	CHECK_EQUAL(function->operations_done, 0, "it is not done");
-	stop(&guest, last);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 0, "it is done");
+	stop(guest, last);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.operation_count, 0, "it is done");
 	CHECK_EQUAL(function->operations_done, 1, "it is done once");
 	CHECK_EQUAL(function->with_children, 1, "it is one operation");
-	check_still_follows(&guest, "after too many children");
-	guest_close(&guest);
+	check_still_follows(guest, "after too many children");
 }
 
 /* --- Tables ------------------------------------------------------------ */
 
-SCENARIO(channels_beyond_the_table_are_counted_and_recorded)
+GUEST_SCENARIO(channels_beyond_the_table_are_counted_and_recorded, LAST_API)
 {
 	struct ncs_record found;
-	struct guest guest;
 	unsigned room, rounds;
 	uint64_t full, steps;
 	void *op, *step;
 
-	guest_open(&guest, LAST_API);
-	room = ncs_reader_header(guest.view.reader)->channels.count;
+	room = ncs_reader_header(guest->view.reader)->channels.count;
 	for (rounds = 0; rounds < 2; rounds++) {
 		for (int peer = 0; peer < (int)(2 * room); peer++) {
-			op = start_proxy_op(&guest, NULL, 1, true, peer, 1);
-			step = start_step(&guest, op, 0);
-			record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT, 7);
-			stop(&guest, step);
-			found = expect_record(&guest, NCS_EVENT_PROXY_STEP,
+			op = start_proxy_op(guest, NULL, 1, true, peer, 1);
+			step = start_step(guest, op, 0);
+			record_size(guest, step, NCCL_STATE_STEP_SEND_WAIT, 7);
+			stop(guest, step);
+			found = expect_record(guest, NCS_EVENT_PROXY_STEP,
 					      "a channel without a place");
 			CHECK_EQUAL(found.peer, peer, "all the same");
 			CHECK_EQUAL(found.value, 7, "all the same");
-			stop(&guest, op);
-			expect_record(&guest, NCS_EVENT_PROXY_OP,
+			stop(guest, op);
+			expect_record(guest, NCS_EVENT_PROXY_OP,
 				      "a channel without a place");
 		}
 	}
-	view_take(&guest.view);
-	full = guest.view.now.losses[NCS_LOSS_TABLE_FULL];
-	CHECK(guest.view.now.channel_count > room / 2 &&
-		      guest.view.now.channel_count <= room,
-	      "%zu channels in %u places", guest.view.now.channel_count, room);
-	CHECK_EQUAL(full, 2 * (2 * room - guest.view.now.channel_count),
+	view_take(&guest->view);
+	full = guest->view.now.losses[NCS_LOSS_TABLE_FULL];
+	CHECK(guest->view.now.channel_count > room / 2 &&
+		      guest->view.now.channel_count <= room,
+	      "%zu channels in %u places", guest->view.now.channel_count, room);
+	CHECK_EQUAL(full, 2 * (2 * room - guest->view.now.channel_count),
 		    "each operation without a place is counted");
 	steps = 0;
-	for (size_t i = 0; i < guest.view.now.channel_count; i++) {
-		CHECK_EQUAL(guest.view.now.channels[i].operations_done, 2,
+	for (size_t i = 0; i < guest->view.now.channel_count; i++) {
+		CHECK_EQUAL(guest->view.now.channels[i].operations_done, 2,
 			    "a channel that has its place keeps it");
-		CHECK_EQUAL(guest.view.now.channels[i].bytes, 14, "its bytes");
-		steps += guest.view.now.channels[i].steps_done;
+		CHECK_EQUAL(guest->view.now.channels[i].bytes, 14, "its bytes");
+		steps += guest->view.now.channels[i].steps_done;
 	}
-	CHECK_EQUAL(steps, 2 * guest.view.now.channel_count, "its steps");
-	guest_close(&guest);
+	CHECK_EQUAL(steps, 2 * guest->view.now.channel_count, "its steps");
 }
 
 static void use_too_many_histograms(void *argument)
@@ -799,23 +778,21 @@ TEST(times_beyond_the_histograms_are_counted)
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
 
-SCENARIO(overwritten_records_are_counted_by_the_reader)
+GUEST_SCENARIO(overwritten_records_are_counted_by_the_reader, LAST_API)
 {
 	struct ncs_record records[64];
-	struct guest guest;
 	uint64_t lost = 0, read = 0, position;
 	unsigned room;
 	size_t got;
 
-	guest_open(&guest, LAST_API);
-	room = ncs_reader_header(guest.view.reader)->ring_records;
+	room = ncs_reader_header(guest->view.reader)->ring_records;
 	for (unsigned i = 0; i < 3 * room; i++)
-		stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_OVERWRITTEN], 2 * room + 1,
+		stop(guest, start_any(guest, NCS_EVENT_GROUP));
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.losses[NCS_LOSS_OVERWRITTEN], 2 * room + 1,
 		    "records missed by a reader that starts now");
 	position = 2 * room + 1;
-	while ((got = view_records(&guest.view, records, 64, &lost)) > 0) {
+	while ((got = view_records(&guest->view, records, 64, &lost)) > 0) {
 		for (size_t i = 0; i < got; i++)
 			CHECK_EQUAL(records[i].position, position++,
 				    "in order, none twice");
@@ -823,7 +800,6 @@ SCENARIO(overwritten_records_are_counted_by_the_reader)
 	}
 	CHECK_EQUAL(read, room - 1, "a ring of C keeps C - 1");
 	CHECK_EQUAL(lost, 2 * room + 1, "the others are counted");
-	guest_close(&guest);
 }
 
 /* 10 s of 200 calls a second, on one thread with the proxy's steps, which pass
@@ -845,18 +821,16 @@ static void play_busy_call(struct guest *guest, uint64_t seq_number)
 	stop(guest, op);
 }
 
-SCENARIO(operations_and_calls_survive_any_number_of_steps)
+GUEST_SCENARIO(operations_and_calls_survive_any_number_of_steps, LAST_API)
 {
 	static struct ncs_record records[16384];
-	struct guest guest;
 	uint64_t lost = 0, seen[NCS_EVENT_COUNT] = { 0 };
 	size_t count;
 
-	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < BUSY_CALLS; i++)
-		play_busy_call(&guest, i);
-	view_take(&guest.view);
-	count = view_records(&guest.view, records, 16384, &lost);
+		play_busy_call(guest, i);
+	view_take(&guest->view);
+	count = view_records(&guest->view, records, 16384, &lost);
 	for (size_t i = 0; i < count; i++) {
 		unsigned event = records[i].event;
 
@@ -872,7 +846,6 @@ SCENARIO(operations_and_calls_survive_any_number_of_steps)
 	CHECK_EQUAL(lost + seen[NCS_EVENT_PROXY_STEP] +
 			    seen[NCS_EVENT_PROXY_OP],
 		    BUSY_CALLS * (BUSY_STEPS + 1), "all others are counted");
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_OVERWRITTEN], lost,
+	CHECK_EQUAL(guest->view.now.losses[NCS_LOSS_OVERWRITTEN], lost,
 		    "in the snapshot, too");
-	guest_close(&guest);
 }

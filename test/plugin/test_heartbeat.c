@@ -33,20 +33,10 @@ static void expect_beats(struct view *view, const char *what)
 	}
 }
 
-static void live(void *argument)
+GUEST_SCENARIOS(a_process_has_a_heartbeat_with_each_api, 1, LAST_API)
 {
-	struct guest guest;
-
-	guest_open(&guest, *(const int *)argument);
-	expect_beats(&guest.view, "nobody calls");
+	expect_beats(&guest->view, "nobody calls");
 	CHECK(!cuda_job_is_watched(), "a driver");
-	guest_close(&guest);
-}
-
-TEST(a_process_has_a_heartbeat_with_each_api)
-{
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(live, &api);
 }
 
 /* Communicators come and go: of a finalized one nobody says that it lives, and
@@ -134,15 +124,13 @@ static uint64_t blocked_signals(pid_t thread)
 
 /* Signals of the application are delivered to its own threads only; a fault of
  * ours is, so that the application's handler tells of it. */
-SCENARIO(the_heartbeat_takes_no_signals)
+GUEST_SCENARIO(the_heartbeat_takes_no_signals, LAST_API)
 {
 	static const int signals[] = { SIGINT,	SIGTERM, SIGUSR1, SIGALRM,
 				       SIGCHLD, SIGPROF, SIGABRT };
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
-	struct guest guest;
 	uint64_t blocked;
 
-	guest_open(&guest, LAST_API);
 	WAIT_UNTIL(find_thread(THREAD) != 0, "no thread");
 	blocked = blocked_signals(find_thread(THREAD));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -150,7 +138,6 @@ SCENARIO(the_heartbeat_takes_no_signals)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		CHECK(!(blocked >> (faults[i] - 1) & 1), "fault %d", faults[i]);
 	CHECK_EQUAL(blocked_signals(getpid()), 0, "the caller's");
-	guest_close(&guest);
 }
 
 static void be_child(struct host *host)
@@ -175,24 +162,20 @@ static void be_child(struct host *host)
 }
 
 /* Forks at any moment, also of a beat, which holds a lock. */
-SCENARIO(a_forked_child_has_a_heartbeat_of_its_own)
+GUEST_SCENARIO(a_forked_child_has_a_heartbeat_of_its_own, LAST_API)
 {
-	struct guest guest;
-
-	guest_open(&guest, LAST_API);
-	expect_beats(&guest.view, "before");
+	expect_beats(&guest->view, "before");
 	for (unsigned i = 0; i < 10; i++) {
 		int status;
 		pid_t pid;
 
 		pid = scenario_fork();
 		if (pid == 0)
-			be_child(guest.host);
+			be_child(guest->host);
 		CHECK(waitpid(pid, &status, 0) == pid && status == 0,
 		      "the child failed");
 	}
-	expect_beats(&guest.view, "after");
-	guest_close(&guest);
+	expect_beats(&guest->view, "after");
 }
 
 static void live_on(void *argument)

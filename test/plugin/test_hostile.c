@@ -107,44 +107,37 @@ static void check_same(struct guest *guest, const struct published *before,
 
 /* --- Handles ----------------------------------------------------------- */
 
-SCENARIO(second_stop_changes_nothing_and_is_counted)
+GUEST_SCENARIO(second_stop_changes_nothing_and_is_counted, LAST_API)
 {
 	struct published before;
-	struct guest guest;
 	int stale = 0;
 
-	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
-		void *handle = start_any(&guest, (enum ncs_event)event);
+		void *handle = start_any(guest, (enum ncs_event)event);
 		const char *name = event_name((enum ncs_event)event);
 
 		CHECK(handle, "%s is not followed", name);
-		stop(&guest, handle);
-		take_published(&guest, &before);
-		stop(&guest, handle);
-		stop(&guest, handle);
-		check_same(&guest, &before, name);
+		stop(guest, handle);
+		take_published(guest, &before);
+		stop(guest, handle);
+		stop(guest, handle);
+		check_same(guest, &before, name);
 		stale += 2;
-		check_losses(&guest, name, NCS_LOSS_STALE, stale,
-			     END_OF_LOSSES);
+		check_losses(guest, name, NCS_LOSS_STALE, stale, END_OF_LOSSES);
 	}
-	check_still_follows(&guest, "after second stops");
-	guest_close(&guest);
+	check_still_follows(guest, "after second stops");
 }
 
-SCENARIO(stop_of_null_is_counted)
+GUEST_SCENARIO(stop_of_null_is_counted, 2)
 {
 	struct published before;
-	struct guest guest;
 
-	guest_open(&guest, 2);
-	take_published(&guest, &before);
-	stop(&guest, NULL);
-	record(&guest, NULL, NCCL_STATE_STEP_SEND_WAIT);
-	check_same(&guest, &before, "stop and state of NULL");
-	check_losses(&guest, "stop and state of NULL", NCS_LOSS_STALE, 2,
+	take_published(guest, &before);
+	stop(guest, NULL);
+	record(guest, NULL, NCCL_STATE_STEP_SEND_WAIT);
+	check_same(guest, &before, "stop and state of NULL");
+	check_losses(guest, "stop and state of NULL", NCS_LOSS_STALE, 2,
 		     END_OF_LOSSES);
-	guest_close(&guest);
 }
 
 /* Starts an event: a step or phase of the one `parent`, any other with parents
@@ -194,97 +187,88 @@ static bool is_open(struct guest *guest, void *handle)
 	return guest->view.now.losses[NCS_LOSS_STALE] == stale;
 }
 
-SCENARIO(stale_handle_does_not_affect_the_next_user_of_its_slot)
+GUEST_SCENARIO(stale_handle_does_not_affect_the_next_user_of_its_slot, LAST_API)
 {
 	struct published before;
-	struct guest guest;
 	int stale = 0;
 
-	guest_open(&guest, LAST_API);
 	for (int number = 0; number < NCS_EVENT_COUNT; number++) {
 		enum ncs_event event = (enum ncs_event)number;
 		const char *name = event_name(event);
-		void *parent = start_any(&guest, event == NCS_EVENT_PROXY_STEP ?
-							 NCS_EVENT_PROXY_OP :
-							 NCS_EVENT_KERNEL_CH);
-		void *old = start_under(&guest, event, parent, 0);
+		void *parent = start_any(guest, event == NCS_EVENT_PROXY_STEP ?
+							NCS_EVENT_PROXY_OP :
+							NCS_EVENT_KERNEL_CH);
+		void *old = start_under(guest, event, parent, 0);
 		void *next;
 
-		stop(&guest, old);
-		next = take_slot_again(&guest, event, parent, old);
-		take_published(&guest, &before);
-		stop(&guest, old);
+		stop(guest, old);
+		next = take_slot_again(guest, event, parent, old);
+		take_published(guest, &before);
+		stop(guest, old);
 		stale++;
 		for (int state = 0; state <= LAST_STATE; state++) {
-			record_size(&guest, old, state, 1 << 20);
+			record_size(guest, old, state, 1 << 20);
 			stale++;
 		}
-		check_same(&guest, &before, name);
-		check_losses(&guest, name, NCS_LOSS_STALE, stale,
-			     END_OF_LOSSES);
-		CHECK(is_open(&guest, next),
+		check_same(guest, &before, name);
+		check_losses(guest, name, NCS_LOSS_STALE, stale, END_OF_LOSSES);
+		CHECK(is_open(guest, next),
 		      "%s: an old handle ended the slot's next event", name);
 	}
-	check_still_follows(&guest, "after stale handles");
-	guest_close(&guest);
+	check_still_follows(guest, "after stale handles");
 }
 
 /* Stale handles as parents: of an operation, a proxy operation, a step and a
  * kernel whose slots now belong to others. */
-SCENARIO(stale_parent_is_ignored)
+GUEST_SCENARIO(stale_parent_is_ignored, LAST_API)
 {
-	struct guest guest;
 	struct ncs_record found;
 	void *coll, *op, *step, *kernel, *child;
 
-	guest_open(&guest, LAST_API);
-	coll = start_any(&guest, NCS_EVENT_COLL);
-	stop(&guest, coll);
-	take_slot_again(&guest, NCS_EVENT_COLL, NULL, coll);
-	op = start_any(&guest, NCS_EVENT_PROXY_OP);
-	stop(&guest, op);
-	take_slot_again(&guest, NCS_EVENT_PROXY_OP, NULL, op);
-	step = start_step(&guest, start_any(&guest, NCS_EVENT_PROXY_OP), 0);
-	stop(&guest, step);
-	kernel = start_any(&guest, NCS_EVENT_KERNEL_CH);
-	stop(&guest, kernel);
-	take_slot_again(&guest, NCS_EVENT_KERNEL_CH, NULL, kernel);
-	read_all_records(&guest);
+	coll = start_any(guest, NCS_EVENT_COLL);
+	stop(guest, coll);
+	take_slot_again(guest, NCS_EVENT_COLL, NULL, coll);
+	op = start_any(guest, NCS_EVENT_PROXY_OP);
+	stop(guest, op);
+	take_slot_again(guest, NCS_EVENT_PROXY_OP, NULL, op);
+	step = start_step(guest, start_any(guest, NCS_EVENT_PROXY_OP), 0);
+	stop(guest, step);
+	kernel = start_any(guest, NCS_EVENT_KERNEL_CH);
+	stop(guest, kernel);
+	take_slot_again(guest, NCS_EVENT_KERNEL_CH, NULL, kernel);
+	read_all_records(guest);
 
-	child = start_proxy_op(&guest, coll, 9, false, 0, 1);
+	child = start_proxy_op(guest, coll, 9, false, 0, 1);
 	CHECK(child, "NCCL starts no steps without a proxy operation");
-	stop(&guest, child);
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "stale Coll");
+	stop(guest, child);
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "stale Coll");
 	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
-	check_losses(&guest, "stale Coll", NCS_LOSS_ORPHAN, 1, END_OF_LOSSES);
-	stop(&guest, start_step(&guest, op, 0));
-	check_losses(&guest, "stale ProxyOp", NCS_LOSS_ORPHAN, 2,
-		     END_OF_LOSSES);
-	stop(&guest, start_kernel(&guest, coll, 9, 0));
-	found = expect_record(&guest, NCS_EVENT_KERNEL_CH, "stale Coll");
+	check_losses(guest, "stale Coll", NCS_LOSS_ORPHAN, 1, END_OF_LOSSES);
+	stop(guest, start_step(guest, op, 0));
+	check_losses(guest, "stale ProxyOp", NCS_LOSS_ORPHAN, 2, END_OF_LOSSES);
+	stop(guest, start_kernel(guest, coll, 9, 0));
+	found = expect_record(guest, NCS_EVENT_KERNEL_CH, "stale Coll");
 	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
-	stop(&guest, start_type(&guest, NCCL_EVENT_NET_PLUGIN, step));
-	found = expect_record(&guest, NCS_EVENT_NET_PLUGIN, "stale step");
+	stop(guest, start_type(guest, NCCL_EVENT_NET_PLUGIN, step));
+	found = expect_record(guest, NCS_EVENT_NET_PLUGIN, "stale step");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
-	stop(&guest, start_type(&guest, NCCL_EVENT_KERNEL_PHASE, kernel));
-	found = expect_record(&guest, NCS_EVENT_KERNEL_PHASE, "stale kernel");
+	stop(guest, start_type(guest, NCCL_EVENT_KERNEL_PHASE, kernel));
+	found = expect_record(guest, NCS_EVENT_KERNEL_PHASE, "stale kernel");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
-	check_losses(&guest, "stale parents", NCS_LOSS_ORPHAN, 5,
-		     END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].with_children, 0,
+	check_losses(guest, "stale parents", NCS_LOSS_ORPHAN, 5, END_OF_LOSSES);
+	CHECK_EQUAL(guest->view.now.functions[COLL_FUNCTION].with_children, 0,
 		    "no operation got a child");
-	check_still_follows(&guest, "after stale parents");
-	guest_close(&guest);
+	check_still_follows(guest, "after stale parents");
 }
 
 /* Parents of a type that the event cannot have. */
-SCENARIO(parent_of_the_wrong_kind_makes_an_orphan)
+GUEST_SCENARIO(parent_of_the_wrong_kind_makes_an_orphan, LAST_API)
 {
 	static const enum ncs_event children[] = {
 		NCS_EVENT_PROXY_OP,     NCS_EVENT_PROXY_STEP,
@@ -295,13 +279,11 @@ SCENARIO(parent_of_the_wrong_kind_makes_an_orphan)
 		NCS_EVENT_COLL,       NCS_EVENT_PROXY_OP,  NCS_EVENT_COLL,
 		NCS_EVENT_PROXY_STEP, NCS_EVENT_KERNEL_CH,
 	};
-	struct guest guest;
 	int orphans = 0;
 
-	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 5; i++) {
 		for (int event = 0; event < NCS_EVENT_COUNT; event++) {
-			void *parent = start_any(&guest, (enum ncs_event)event);
+			void *parent = start_any(guest, (enum ncs_event)event);
 			struct host_event facts = {
 				.type = UINT64_C(1) << children[i],
 				.parent = parent,
@@ -314,16 +296,15 @@ SCENARIO(parent_of_the_wrong_kind_makes_an_orphan)
 			    (parents[i] == NCS_EVENT_COLL &&
 			     event == NCS_EVENT_P2P))
 				continue;
-			child = start(&guest, &facts);
+			child = start(guest, &facts);
 			orphans++;
-			check_losses(&guest, event_name(children[i]),
+			check_losses(guest, event_name(children[i]),
 				     NCS_LOSS_ORPHAN, orphans, END_OF_LOSSES);
-			stop(&guest, child);
-			stop(&guest, parent);
+			stop(guest, child);
+			stop(guest, parent);
 		}
 	}
-	check_still_follows(&guest, "after wrong parents");
-	guest_close(&guest);
+	check_still_follows(guest, "after wrong parents");
 }
 
 /* Tells whether records of this type have a stream in place of a time. */
@@ -333,31 +314,29 @@ static bool has_stream(enum ncs_event event)
 	       event == NCS_EVENT_KERNEL_LAUNCH || event == NCS_EVENT_CE_COLL;
 }
 
-SCENARIO(state_of_another_event_type_changes_nothing)
+GUEST_SCENARIO(state_of_another_event_type_changes_nothing, LAST_API)
 {
 	struct published before;
 	struct ncs_record found;
-	struct guest guest;
 	int stale = 0;
 
-	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 		const char *name = event_name((enum ncs_event)event);
-		void *handle = start_any(&guest, (enum ncs_event)event);
+		void *handle = start_any(guest, (enum ncs_event)event);
 
-		take_published(&guest, &before);
+		take_published(guest, &before);
 		for (int state = 0; state <= LAST_STATE; state++) {
 			if ((int)event_of_state[state] == event)
 				continue;
-			record_size(&guest, handle, state, 1 << 20);
+			record_size(guest, handle, state, 1 << 20);
 			stale++;
-			check_losses(&guest, name, NCS_LOSS_STALE, stale,
+			check_losses(guest, name, NCS_LOSS_STALE, stale,
 				     END_OF_LOSSES);
 		}
-		check_same(&guest, &before, name);
-		read_all_records(&guest);
-		stop(&guest, handle);
-		if (!next_record(&guest, &found))
+		check_same(guest, &before, name);
+		read_all_records(guest);
+		stop(guest, handle);
+		if (!next_record(guest, &found))
 			continue; /* Coll, P2p: no child; ProxyCtrl: no state */
 		CHECK_EQUAL(found.event, event, name);
 		CHECK_EQUAL(found.delta[0],
@@ -368,10 +347,9 @@ SCENARIO(state_of_another_event_type_changes_nothing)
 		CHECK_EQUAL(found.delta[1], 0, name);
 		CHECK_EQUAL(found.value, 0, name);
 	}
-	guest_close(&guest);
 }
 
-SCENARIO(state_or_stop_before_any_start_is_counted)
+GUEST_SCENARIO(state_or_stop_before_any_start_is_counted, LAST_API)
 {
 	static const uint64_t garbage[] = {
 		UINT64_C(0xa5a5a5a5a5a5a5a5),
@@ -384,98 +362,83 @@ SCENARIO(state_or_stop_before_any_start_is_counted)
 		UINT64_C(0x8000000000000000),
 	};
 	struct published before;
-	struct guest guest;
 	uint64_t value = 1;
 
-	guest_open(&guest, LAST_API);
-	start_any(&guest, NCS_EVENT_COLL);
-	start_any(&guest, NCS_EVENT_PROXY_STEP);
-	take_published(&guest, &before);
+	start_any(guest, NCS_EVENT_COLL);
+	start_any(guest, NCS_EVENT_PROXY_STEP);
+	take_published(guest, &before);
 	for (unsigned i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {
 		void *handle = (void *)(uintptr_t)garbage[i];
 
-		stop(&guest, handle);
+		stop(guest, handle);
 		for (int state = 0; state <= LAST_STATE; state++)
-			record_size(&guest, handle, state, 1 << 20);
+			record_size(guest, handle, state, 1 << 20);
 	}
 	for (unsigned i = 0; i < 100000; i++) {
 		/* xorshift64: arbitrary bits, the same in every run */
 		value ^= value << 13;
 		value ^= value >> 7;
 		value ^= value << 17;
-		stop(&guest, (void *)(uintptr_t)value);
-		record_size(&guest, (void *)(uintptr_t)value,
+		stop(guest, (void *)(uintptr_t)value);
+		record_size(guest, (void *)(uintptr_t)value,
 			    (int)(i % (LAST_STATE + 1)), value);
 	}
-	check_same(&guest, &before, "handles that were never given out");
+	check_same(guest, &before, "handles that were never given out");
 	/* Placeholder handles of events that are not followed carry no tag, so
 	 * any of them is accepted. */
-	CHECK(guest.view.now.losses[NCS_LOSS_STALE] > 150000,
+	CHECK(guest->view.now.losses[NCS_LOSS_STALE] > 150000,
 	      "only %llu of 200264 were counted",
-	      (unsigned long long)guest.view.now.losses[NCS_LOSS_STALE]);
-	check_still_follows(&guest, "after garbage");
-	guest_close(&guest);
+	      (unsigned long long)guest->view.now.losses[NCS_LOSS_STALE]);
+	check_still_follows(guest, "after garbage");
 }
 
 /* --- Missing arguments ------------------------------------------------- */
 
-static void record_without_any_args(void *argument)
+GUEST_SCENARIOS(states_without_args_mean_unknown_sizes, 1, LAST_API)
 {
-	int api = *(const int *)argument;
-	struct guest guest;
 	void *op, *step, *ctrl;
 
-	guest_open(&guest, api);
-	op = start_proxy_op(&guest, NULL, 3, true, 2, 4);
-	step = start_step(&guest, op, 0);
+	op = start_proxy_op(guest, NULL, 3, true, 2, 4);
+	step = start_step(guest, op, 0);
 	for (int state = 0; state <= NCCL_STATE_OP_RECV_DONE; state++)
-		record_without_args(&guest, op, state);
+		record_without_args(guest, op, state);
 	for (int state = NCCL_STATE_STEP_SEND_GPU_WAIT;
 	     state <= NCCL_STATE_STEP_RECV_GPU_WAIT; state++)
-		record_without_args(&guest, step, state);
-	ctrl = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
+		record_without_args(guest, step, state);
+	ctrl = start_type(guest, NCCL_EVENT_PROXY_CTRL, NULL);
 	for (int state = NCCL_STATE_CTRL_IDLE;
 	     state <= NCCL_STATE_CTRL_APPEND_END; state++)
-		record_without_args(&guest, ctrl, state);
-	stop(&guest, ctrl);
+		record_without_args(guest, ctrl, state);
+	stop(guest, ctrl);
 	if (api >= 4) {
-		void *kernel = start_any(&guest, NCS_EVENT_KERNEL_CH);
-		void *net = start_any(&guest, NCS_EVENT_NET_PLUGIN);
+		void *kernel = start_any(guest, NCS_EVENT_KERNEL_CH);
+		void *net = start_any(guest, NCS_EVENT_NET_PLUGIN);
 
-		record_without_args(&guest, op, NCCL_STATE_OP_IN_PROGRESS);
-		record_without_args(&guest, step,
+		record_without_args(guest, op, NCCL_STATE_OP_IN_PROGRESS);
+		record_without_args(guest, step,
 				    NCCL_STATE_STEP_SEND_PEER_WAIT);
-		record_without_args(&guest, net, NCCL_STATE_NET_PLUGIN_UPDATE);
-		record_without_args(&guest, kernel, NCCL_STATE_KERNEL_CH_STOP);
-		stop(&guest, net);
-		stop(&guest, kernel);
+		record_without_args(guest, net, NCCL_STATE_NET_PLUGIN_UPDATE);
+		record_without_args(guest, kernel, NCCL_STATE_KERNEL_CH_STOP);
+		stop(guest, net);
+		stop(guest, kernel);
 	}
-	stop(&guest, step);
-	stop(&guest, op);
-	check_losses(&guest, "states without args", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.proxy.appended_operations, 0,
+	stop(guest, step);
+	stop(guest, op);
+	check_losses(guest, "states without args", END_OF_LOSSES);
+	CHECK_EQUAL(guest->view.now.proxy.appended_operations, 0,
 		    "the number was not reported");
-	CHECK_EQUAL(guest.view.now.channels[0].bytes, 0,
+	CHECK_EQUAL(guest->view.now.channels[0].bytes, 0,
 		    "no size was reported");
-	CHECK_EQUAL(guest.view.now.channels[0].size_unknown, 1,
+	CHECK_EQUAL(guest->view.now.channels[0].size_unknown, 1,
 		    "the unknown size is counted");
-	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1,
+	CHECK_EQUAL(guest->view.now.channels[0].steps_done, 1,
 		    "the step is counted");
-	check_still_follows(&guest, "after states without args");
-	guest_close(&guest);
+	check_still_follows(guest, "after states without args");
 }
 
-TEST(states_without_args_mean_unknown_sizes)
+GUEST_SCENARIOS(operation_with_null_texts_is_of_function_other, 1, LAST_API)
 {
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(record_without_any_args, &api);
-}
-
-static void start_without_texts(void *argument)
-{
-	int api = *(const int *)argument;
 	const struct ncs_function_view *other;
-	struct guest guest;
 	int calls = 0;
 	struct host_event event = {
 		.func_number = 255,
@@ -485,47 +448,39 @@ static void start_without_texts(void *argument)
 		.count = 100,
 	};
 
-	guest_open(&guest, api);
-	other = &guest.view.now.functions[NCS_FUNCTION_OTHER];
+	other = &guest->view.now.functions[NCS_FUNCTION_OTHER];
 	event.type = NCCL_EVENT_COLL;
-	stop(&guest, start(&guest, &event));
+	stop(guest, start(guest, &event));
 	event.type = NCCL_EVENT_P2P;
-	stop(&guest, start(&guest, &event));
+	stop(guest, start(guest, &event));
 	if (api >= 5) {
 		event.type = NCCL_EVENT_COLL_API;
-		stop(&guest, start(&guest, &event));
+		stop(guest, start(guest, &event));
 		event.type = NCCL_EVENT_P2P_API;
-		stop(&guest, start(&guest, &event));
+		stop(guest, start(guest, &event));
 		calls = 2;
 	}
 	if (api >= 6) {
 		event.type = NCCL_EVENT_CE_COLL;
-		stop(&guest, start(&guest, &event));
+		stop(guest, start(guest, &event));
 	}
 	if (api >= 7) {
 		event.type = NCCL_EVENT_KERNEL_PHASE;
-		event.parent = start_any(&guest, NCS_EVENT_KERNEL_CH);
-		stop(&guest, start(&guest, &event));
+		event.parent = start_any(guest, NCS_EVENT_KERNEL_CH);
+		stop(guest, start(guest, &event));
 	}
-	check_losses(&guest, "texts that are NULL", END_OF_LOSSES);
+	check_losses(guest, "texts that are NULL", END_OF_LOSSES);
 	CHECK_EQUAL(other->operations, 2, "Coll and P2p without a name");
 	CHECK_EQUAL(other->calls, calls, "calls without a name");
 	CHECK_EQUAL(other->bytes, 200, "an unknown element is one byte");
-	CHECK_EQUAL(guest.view.now.identity.known & NCS_KNOWN_COMM_NAME,
+	CHECK_EQUAL(guest->view.now.identity.known & NCS_KNOWN_COMM_NAME,
 		    api >= 4 ? NCS_KNOWN_COMM_NAME : 0, "no name was reported");
-	check_still_follows(&guest, "after texts that are NULL");
-	guest_close(&guest);
-}
-
-TEST(operation_with_null_texts_is_of_function_other)
-{
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(start_without_texts, &api);
+	check_still_follows(guest, "after texts that are NULL");
 }
 
 /* NCCL's texts are literals. If NCCL is unloaded and loaded again, another text
  * may be at the same address. */
-SCENARIO(texts_are_compared_by_content)
+GUEST_SCENARIO(texts_are_compared_by_content, LAST_API)
 {
 	static const struct {
 		const char *name;
@@ -546,20 +501,17 @@ SCENARIO(texts_are_compared_by_content)
 		.func = text,
 		.datatype = "ncclInt8",
 	};
-	struct guest guest;
 	uint64_t before;
 
-	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 8; i++) {
-		before = guest.view.now.functions[functions[i].id].operations;
+		before = guest->view.now.functions[functions[i].id].operations;
 		snprintf(text, sizeof(text), "%s", functions[i].name);
-		stop(&guest, start(&guest, &event));
-		view_take(&guest.view);
+		stop(guest, start(guest, &event));
+		view_take(&guest->view);
 		CHECK_EQUAL(
-			guest.view.now.functions[functions[i].id].operations,
+			guest->view.now.functions[functions[i].id].operations,
 			before + 1, functions[i].name);
 	}
-	guest_close(&guest);
 }
 
 /* --- Contexts ---------------------------------------------------------- */
@@ -626,9 +578,9 @@ TEST(events_with_a_foreign_context_are_counted_as_foreign)
 }
 
 /* PXN: NCCL lets this rank's proxy thread move data of another process. */
-static void proxy_for_another_process(void *argument)
+GUEST_SCENARIOS(proxy_operations_of_other_processes_are_counted_as_foreign, 1,
+		LAST_API)
 {
-	int api = *(const int *)argument;
 	struct host_event op = {
 		.type = NCCL_EVENT_PROXY_OP,
 		.rank = 3,
@@ -640,21 +592,19 @@ static void proxy_for_another_process(void *argument)
 	};
 	void *foreign_context = (void *)(uintptr_t)UINT64_C(0x123456789abc01);
 	struct published before;
-	struct guest guest;
 	int foreign = 0;
 
-	guest_open(&guest, api);
 	/* The parent looks like a valid handle of this process, which can
 	 * happen. */
-	op.parent = start_coll(&guest, 0, 1);
-	take_published(&guest, &before);
+	op.parent = start_coll(guest, 0, 1);
+	take_published(guest, &before);
 	for (int ours = 0; ours < 2; ours++) {
-		void *context = ours ? guest.context : foreign_context;
-		void *handle = start_in(&guest, context, &op);
+		void *context = ours ? guest->context : foreign_context;
+		void *handle = start_in(guest, context, &op);
 
 		CHECK(handle, "NCCL up to 2.27 starts no steps without it");
 		foreign++;
-		record_size(&guest, handle, NCCL_STATE_OP_SEND_POSTED, 1);
+		record_size(guest, handle, NCCL_STATE_OP_SEND_POSTED, 1);
 		for (int number = 0; number < 8; number++) {
 			struct host_event facts = {
 				.type = NCCL_EVENT_PROXY_STEP,
@@ -662,48 +612,39 @@ static void proxy_for_another_process(void *argument)
 				.rank = 3,
 				.step = number,
 			};
-			void *step = start_in(&guest, context, &facts);
+			void *step = start_in(guest, context, &facts);
 
 			CHECK(step, "NCCL records no states without it");
 			foreign++;
-			record(&guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
-			record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT,
+			record(guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
+			record_size(guest, step, NCCL_STATE_STEP_SEND_WAIT,
 				    1 << 20);
-			stop(&guest, step);
+			stop(guest, step);
 		}
-		stop(&guest, handle);
+		stop(guest, handle);
 	}
-	check_same(&guest, &before, "another process's operation");
-	check_losses(&guest, "another process's operation", NCS_LOSS_FOREIGN,
+	check_same(guest, &before, "another process's operation");
+	check_losses(guest, "another process's operation", NCS_LOSS_FOREIGN,
 		     foreign, END_OF_LOSSES);
-	check_still_follows(&guest, "after PXN");
-	guest_close(&guest);
-}
-
-TEST(proxy_operations_of_other_processes_are_counted_as_foreign)
-{
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(proxy_for_another_process, &api);
+	check_still_follows(guest, "after PXN");
 }
 
 /* The parent decides: NCCL passes the context of the thread that posted the
  * work. */
-SCENARIO(step_belongs_to_its_operation_whatever_its_context)
+GUEST_SCENARIO(step_belongs_to_its_operation_whatever_its_context, LAST_API)
 {
 	struct host_event facts = { .type = NCCL_EVENT_PROXY_STEP };
-	struct guest guest;
 	void *step;
 
-	guest_open(&guest, LAST_API);
-	facts.parent = start_proxy_op(&guest, NULL, 5, true, 0, 8);
-	step = start_in(&guest, (void *)(uintptr_t)0x123456789ab1, &facts);
-	record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT, 4096);
-	stop(&guest, step);
-	check_losses(&guest, "a step of our operation", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1,
+	facts.parent = start_proxy_op(guest, NULL, 5, true, 0, 8);
+	step = start_in(guest, (void *)(uintptr_t)0x123456789ab1, &facts);
+	record_size(guest, step, NCCL_STATE_STEP_SEND_WAIT, 4096);
+	stop(guest, step);
+	check_losses(guest, "a step of our operation", END_OF_LOSSES);
+	CHECK_EQUAL(guest->view.now.channels[0].steps_done, 1,
 		    "the step is ours");
-	CHECK_EQUAL(guest.view.now.channels[0].bytes, 4096, "the step is ours");
-	guest_close(&guest);
+	CHECK_EQUAL(guest->view.now.channels[0].bytes, 4096,
+		    "the step is ours");
 }
 
 /* --- Finalize ---------------------------------------------------------- */
@@ -742,75 +683,63 @@ SCENARIO(callbacks_after_finalize_are_counted_as_late)
 	host_close(guest.host);
 }
 
-SCENARIO(finalize_of_null_unknown_or_finalized_context_is_harmless)
+GUEST_SCENARIO(finalize_of_null_unknown_or_finalized_context_is_harmless,
+	       LAST_API)
 {
 	static const uint64_t unknown[] = { 0, 1, 2, UINT64_MAX, 0x7f1234 };
-	struct guest guest;
 	struct view other;
 	void *second;
 
-	guest_open(&guest, LAST_API);
-	second = init_comm(guest.host, "second", 2);
+	second = init_comm(guest->host, "second", 2);
 	view_open(&other, 1);
 	for (unsigned i = 0; i < 5; i++)
-		CHECK(host_finalize(guest.host,
+		CHECK(host_finalize(guest->host,
 				    (void *)(uintptr_t)unknown[i]) ==
 			      NCCL_SUCCESS,
 		      "finalize never fails");
-	check_still_follows(&guest, "after finalize of no one");
+	check_still_follows(guest, "after finalize of no one");
 	view_take(&other);
 	CHECK_EQUAL(other.now.liveness, NCS_ALIVE,
 		    "the other communicator lives on");
 	for (unsigned i = 0; i < 3; i++)
-		CHECK(host_finalize(guest.host, second) == NCCL_SUCCESS,
+		CHECK(host_finalize(guest->host, second) == NCCL_SUCCESS,
 		      "finalize never fails");
 	view_take(&other);
 	CHECK_EQUAL(other.now.liveness, NCS_FINISHED,
 		    "the communicator is finalized");
-	check_still_follows(&guest, "after finalize of another");
+	check_still_follows(guest, "after finalize of another");
 	view_close(&other);
-	guest_close(&guest);
 }
 
 /* --- Unknown types and states ------------------------------------------ */
 
-static void start_unknown_types(void *argument)
+GUEST_SCENARIOS(unknown_event_types_are_counted, 1, LAST_API)
 {
-	int api = *(const int *)argument;
 	/* The first bit unknown to this version. */
 	static const unsigned first_unknown[] = { 0, 6, 6, 8, 8, 12, 15, 16 };
 	unsigned bits = api <= 4 ? 8 : 64;
 	struct published before;
-	struct guest guest;
 	int unknown = 0;
 
-	guest_open(&guest, api);
-	take_published(&guest, &before);
+	take_published(guest, &before);
 	for (unsigned bit = first_unknown[api]; bit < bits; bit++) {
-		CHECK(!start_type(&guest, UINT64_C(1) << bit, NULL),
+		CHECK(!start_type(guest, UINT64_C(1) << bit, NULL),
 		      "API %d has no event type 1 << %u", api, bit);
 		unknown++;
-		check_losses(&guest, "an unknown type", NCS_LOSS_UNKNOWN,
+		check_losses(guest, "an unknown type", NCS_LOSS_UNKNOWN,
 			     unknown, END_OF_LOSSES);
 	}
 	for (unsigned bit = 1; bit < first_unknown[api]; bit++) {
-		CHECK(!start_type(&guest, UINT64_C(1) << bit | 1, NULL),
+		CHECK(!start_type(guest, UINT64_C(1) << bit | 1, NULL),
 		      "an event is of one type");
 		unknown++;
 	}
-	CHECK(!start_type(&guest, 0, NULL), "an event is of some type");
+	CHECK(!start_type(guest, 0, NULL), "an event is of some type");
 	unknown++;
-	check_losses(&guest, "several types", NCS_LOSS_UNKNOWN, unknown,
+	check_losses(guest, "several types", NCS_LOSS_UNKNOWN, unknown,
 		     END_OF_LOSSES);
-	check_same(&guest, &before, "unknown types");
-	check_still_follows(&guest, "after unknown types");
-	guest_close(&guest);
-}
-
-TEST(unknown_event_types_are_counted)
-{
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(start_unknown_types, &api);
+	check_same(guest, &before, "unknown types");
+	check_still_follows(guest, "after unknown types");
 }
 
 static void record_unknown_states(void *argument)
@@ -939,15 +868,12 @@ TEST(long_communicator_name_is_truncated)
 
 /* --- Random descriptors ------------------------------------------------ */
 
-static void start_wild_events(void *argument)
+GUEST_SCENARIOS(random_proxy_operations_and_steps_do_no_harm, 1, LAST_API)
 {
 	static const int wild[] = { INT_MIN, -1, 0, 255, INT_MAX };
-	int api = *(const int *)argument;
-	struct guest guest;
 	struct ncs_record found;
 	uint64_t steps = 0, done = 0;
 
-	guest_open(&guest, api);
 	for (unsigned i = 0; i < 5; i++) {
 		struct host_event event = {
 			.type = NCCL_EVENT_PROXY_OP,
@@ -959,56 +885,48 @@ static void start_wild_events(void *argument)
 			.chunk_bytes = wild[i],
 			.is_send = wild[i],
 		};
-		void *op = start(&guest, &event), *open[5];
+		void *op = start(guest, &event), *open[5];
 
 		for (unsigned k = 0; k < 5; k++) {
-			open[k] = start_step(&guest, op, wild[k]);
+			open[k] = start_step(guest, op, wild[k]);
 			CHECK(open[k], "step %d", wild[k]);
-			record_size(&guest, open[k], NCCL_STATE_STEP_SEND_WAIT,
+			record_size(guest, open[k], NCCL_STATE_STEP_SEND_WAIT,
 				    UINT64_MAX);
-			record_size(&guest, open[k],
+			record_size(guest, open[k],
 				    NCCL_STATE_STEP_RECV_FLUSH_WAIT,
 				    UINT64_MAX);
-			record_size(&guest, op, NCCL_STATE_OP_SEND_POSTED,
+			record_size(guest, op, NCCL_STATE_OP_SEND_POSTED,
 				    UINT64_MAX - k);
 		}
 		/* -1, 255 and INT_MAX share a slot; INT_MIN and 0 share
 		 * another. */
-		read_all_records(&guest);
-		stop(&guest, open[4]);
-		found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "INT_MAX");
+		read_all_records(guest);
+		stop(guest, open[4]);
+		found = expect_record(guest, NCS_EVENT_PROXY_STEP, "INT_MAX");
 		CHECK_EQUAL(found.channel, 255, "as reported");
 		CHECK_EQUAL(found.peer, wild[i], "as reported");
 		CHECK_EQUAL(found.number, INT_MAX, "as reported");
-		stop(&guest, op);
+		stop(guest, op);
 	}
-	check_losses(&guest, "wild proxy operations", NCS_LOSS_MISSING_STOP, 20,
+	check_losses(guest, "wild proxy operations", NCS_LOSS_MISSING_STOP, 20,
 		     END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.channel_count, 5, "one a peer");
+	CHECK_EQUAL(guest->view.now.channel_count, 5, "one a peer");
 	for (size_t i = 0; i < 5; i++) {
-		CHECK_EQUAL(guest.view.now.channels[i].channel, 255, "channel");
-		CHECK_EQUAL(guest.view.now.channels[i].state, NCS_CHANNEL_IDLE,
+		CHECK_EQUAL(guest->view.now.channels[i].channel, 255,
+			    "channel");
+		CHECK_EQUAL(guest->view.now.channels[i].state, NCS_CHANNEL_IDLE,
 			    "nothing is under way");
-		steps += guest.view.now.channels[i].steps_started;
-		done += guest.view.now.channels[i].steps_done;
+		steps += guest->view.now.channels[i].steps_started;
+		done += guest->view.now.channels[i].steps_done;
 	}
 	CHECK_EQUAL(steps, 25, "each step counts");
 	CHECK_EQUAL(done, 25, "each step ends");
-	check_still_follows(&guest, "after wild proxy operations");
-	guest_close(&guest);
+	check_still_follows(guest, "after wild proxy operations");
 }
 
-TEST(random_proxy_operations_and_steps_do_no_harm)
+GUEST_SCENARIOS(random_values_in_other_events_do_no_harm, 1, LAST_API)
 {
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(start_wild_events, &api);
-}
-
-static void start_wild_operations(void *argument)
-{
-	int api = *(const int *)argument;
 	const struct ncs_function_view *function;
-	struct guest guest;
 	struct host_event event = {
 		.rank = INT_MIN,
 		.comm_name = "",
@@ -1039,7 +957,6 @@ static void start_wild_operations(void *argument)
 		.stream = (void *)(uintptr_t)8,
 	};
 
-	guest_open(&guest, api);
 	for (int bit = 0; bit < NCS_EVENT_COUNT; bit++) {
 		void *handle;
 
@@ -1048,26 +965,19 @@ static void start_wild_operations(void *argument)
 		    event.type == NCCL_EVENT_PROXY_STEP ||
 		    (api <= 4 && bit >= 8))
 			continue;
-		handle = start(&guest, &event);
+		handle = start(guest, &event);
 		if (handle)
-			stop(&guest, handle);
+			stop(guest, handle);
 	}
-	view_take(&guest.view);
-	function = &guest.view.now.functions[NCS_FUNCTION_REDUCE_SCATTER];
+	view_take(&guest->view);
+	function = &guest->view.now.functions[NCS_FUNCTION_REDUCE_SCATTER];
 	CHECK_EQUAL(function->last_sequence_number, NCS_NO_SEQUENCE_NUMBER,
 		    "no number can be that large");
 	CHECK_EQUAL(function->operations, 2, "Coll and P2p");
-	check_still_follows(&guest, "after wild operations");
-	guest_close(&guest);
+	check_still_follows(guest, "after wild operations");
 }
 
-TEST(random_values_in_other_events_do_no_harm)
-{
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(start_wild_operations, &api);
-}
-
-SCENARIO(implausible_gpu_times_are_counted_and_not_used)
+GUEST_SCENARIO(implausible_gpu_times_are_counted_and_not_used, LAST_API)
 {
 	static const uint64_t times[][2] = {
 		{ 0, 5 },
@@ -1081,30 +991,27 @@ SCENARIO(implausible_gpu_times_are_counted_and_not_used)
 	const unsigned count = sizeof(times) / sizeof(times[0]);
 	const struct ncs_function_view *function;
 	struct ncs_record found;
-	struct guest guest;
 	void *coll, *kernel;
 
-	guest_open(&guest, LAST_API);
-	function = &guest.view.now.functions[COLL_FUNCTION];
+	function = &guest->view.now.functions[COLL_FUNCTION];
 	for (unsigned i = 0; i < count; i++) {
-		coll = start_coll(&guest, i, 1);
-		stop(&guest, coll);
-		kernel = start_kernel(&guest, coll, 1, times[i][0]);
-		record_timer(&guest, kernel, NCCL_STATE_KERNEL_CH_STOP,
+		coll = start_coll(guest, i, 1);
+		stop(guest, coll);
+		kernel = start_kernel(guest, coll, 1, times[i][0]);
+		record_timer(guest, kernel, NCCL_STATE_KERNEL_CH_STOP,
 			     times[i][1]);
-		stop(&guest, kernel);
-		check_losses(&guest, "a time that cannot be",
+		stop(guest, kernel);
+		check_losses(guest, "a time that cannot be",
 			     NCS_LOSS_BAD_PTIMER, (int)i + 1, END_OF_LOSSES);
 		CHECK_EQUAL(function->operations_done, i + 1,
 			    "the operation has ended");
 		CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], 0,
 			    "no time is known");
-		expect_record(&guest, NCS_EVENT_COLL, "its last child ended");
-		found = expect_record(&guest, NCS_EVENT_KERNEL_CH, "kernel");
+		expect_record(guest, NCS_EVENT_COLL, "its last child ended");
+		found = expect_record(guest, NCS_EVENT_KERNEL_CH, "kernel");
 		CHECK_EQUAL(found.value, 0, "no time is known");
 		CHECK_EQUAL(found.number, 0, "no time is known");
 	}
-	guest_close(&guest);
 }
 
 /* --- Another process that writes into the segments ---------------------- */

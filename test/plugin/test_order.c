@@ -14,69 +14,63 @@
 
 /* --- Steps that NCCL starts twice or does not stop --------------------- */
 
-SCENARIO(step_started_again_stays_one_step)
+GUEST_SCENARIO(step_started_again_stays_one_step, 3)
 {
 	const struct ncs_channel_view *channel;
 	struct ncs_record found;
-	struct guest guest;
 	void *op, *step, *again;
 
-	guest_open(&guest, 3);
-	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
-	step = start_step(&guest, op, 5);
+	op = start_proxy_op(guest, NULL, 7, false, 2, 16);
+	step = start_step(guest, op, 5);
 	for (unsigned i = 0; i < 100; i++) {
-		again = start_step(&guest, op, 5);
+		again = start_step(guest, op, 5);
 		CHECK(again == step, "the handle of the same step");
 	}
-	channel = view_channel(&guest.view, 7, false, 2);
-	view_take(&guest.view);
-	channel = view_channel(&guest.view, 7, false, 2);
+	channel = view_channel(&guest->view, 7, false, 2);
+	view_take(&guest->view);
+	channel = view_channel(&guest->view, 7, false, 2);
 	CHECK_EQUAL(channel->steps_started, 1, "a restart is no step");
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_STEP], 101,
+	CHECK_EQUAL(guest->view.now.events[NCS_EVENT_PROXY_STEP], 101,
 		    "each start is counted");
-	record(&guest, again, NCCL_STATE_STEP_RECV_FLUSH_WAIT);
-	stop(&guest, again);
-	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the step");
-	CHECK(!next_record(&guest, &found), "one step, one record");
-	check_losses(&guest, "a restart", END_OF_LOSSES);
-	stop(&guest, op);
-	guest_close(&guest);
+	record(guest, again, NCCL_STATE_STEP_RECV_FLUSH_WAIT);
+	stop(guest, again);
+	found = expect_record(guest, NCS_EVENT_PROXY_STEP, "the step");
+	CHECK(!next_record(guest, &found), "one step, one record");
+	check_losses(guest, "a restart", END_OF_LOSSES);
+	stop(guest, op);
 }
 
-SCENARIO(step_without_stop_ends_with_its_slot_or_operation)
+GUEST_SCENARIO(step_without_stop_ends_with_its_slot_or_operation, 3)
 {
 	const struct ncs_channel_view *channel;
 	struct ncs_record found;
-	struct guest guest;
 	void *op, *first, *second;
 
-	guest_open(&guest, 3);
-	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
-	first = start_step(&guest, op, 3);
-	second = start_step(&guest, op, 11);
+	op = start_proxy_op(guest, NULL, 7, false, 2, 16);
+	first = start_step(guest, op, 3);
+	second = start_step(guest, op, 11);
 	CHECK(first != second, "another step");
-	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the first");
+	found = expect_record(guest, NCS_EVENT_PROXY_STEP, "the first");
 	CHECK_EQUAL(found.number, 3, "the first");
 	CHECK_EQUAL(found.flags, NCS_RECORD_MISSING_STOP, "the stop was lost");
-	check_losses(&guest, "its slot is taken", NCS_LOSS_MISSING_STOP, 1,
+	check_losses(guest, "its slot is taken", NCS_LOSS_MISSING_STOP, 1,
 		     END_OF_LOSSES);
-	stop(&guest, first);
-	check_losses(&guest, "too late", NCS_LOSS_MISSING_STOP, 1,
+	stop(guest, first);
+	check_losses(guest, "too late", NCS_LOSS_MISSING_STOP, 1,
 		     NCS_LOSS_STALE, 1, END_OF_LOSSES);
-	start_step(&guest, op, 4);
-	stop(&guest, op);
+	start_step(guest, op, 4);
+	stop(guest, op);
 	for (unsigned i = 0; i < 2; i++) {
-		found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "open");
+		found = expect_record(guest, NCS_EVENT_PROXY_STEP, "open");
 		CHECK_EQUAL(found.flags, NCS_RECORD_MISSING_STOP, "lost, too");
 	}
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the operation");
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "the operation");
 	CHECK_EQUAL(found.number, 3, "steps done");
-	check_losses(&guest, "the operation ended", NCS_LOSS_MISSING_STOP, 3,
+	check_losses(guest, "the operation ended", NCS_LOSS_MISSING_STOP, 3,
 		     NCS_LOSS_STALE, 1, END_OF_LOSSES);
-	channel = view_channel(&guest.view, 7, false, 2);
+	channel = view_channel(&guest->view, 7, false, 2);
 	CHECK_EQUAL(channel->steps_done, 3, "all ended");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
-	guest_close(&guest);
 }
 
 /* A channel shows its oldest step, whatever later steps do. */
@@ -344,39 +338,37 @@ TEST(time_is_added_to_the_state_being_exited)
 
 /* An operation's time runs from the start of its first proxy operation in
  * progress to the end of its last one. */
-SCENARIO(operation_takes_the_time_of_its_proxy_operations)
+GUEST_SCENARIO(operation_takes_the_time_of_its_proxy_operations, LAST_API)
 {
 	enum { START, FIRST, SECOND, LAST, END, MOMENTS };
 	const struct ncs_operation_view *flying;
 	const struct ncs_function_view *function;
 	struct moment at[MOMENTS];
 	struct ncs_record found;
-	struct guest guest;
 	void *coll, *ops[2];
 	uint64_t time_ns;
 
-	guest_open(&guest, LAST_API);
-	function = &guest.view.now.functions[COLL_FUNCTION];
-	DO(START, coll = start_coll(&guest, 0, 1));
-	stop(&guest, coll);
-	ops[0] = start_proxy_op(&guest, coll, 0, true, 2, 1);
-	ops[1] = start_proxy_op(&guest, coll, 1, true, 2, 1);
+	function = &guest->view.now.functions[COLL_FUNCTION];
+	DO(START, coll = start_coll(guest, 0, 1));
+	stop(guest, coll);
+	ops[0] = start_proxy_op(guest, coll, 0, true, 2, 1);
+	ops[1] = start_proxy_op(guest, coll, 1, true, 2, 1);
 	pause_a_while(); /* queued behind others */
-	DO(FIRST, record(&guest, ops[0], NCCL_STATE_OP_IN_PROGRESS));
+	DO(FIRST, record(guest, ops[0], NCCL_STATE_OP_IN_PROGRESS));
 	pause_a_while();
-	record(&guest, ops[1], NCCL_STATE_OP_IN_PROGRESS);
-	stop(&guest, start_step(&guest, ops[0], 0));
+	record(guest, ops[1], NCCL_STATE_OP_IN_PROGRESS);
+	stop(guest, start_step(guest, ops[0], 0));
 	pause_a_while();
-	DO(SECOND, stop(&guest, start_step(&guest, ops[0], 1)));
-	DO(LAST, stop(&guest, ops[1]));
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 1, "one child to go");
-	flying = &guest.view.now.operations[0];
+	DO(SECOND, stop(guest, start_step(guest, ops[0], 1)));
+	DO(LAST, stop(guest, ops[1]));
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.operation_count, 1, "one child to go");
+	flying = &guest->view.now.operations[0];
 	CHECK(flying->last_child_done_ns + SLACK_NS >= at[LAST].before &&
 		      flying->last_child_done_ns <= at[LAST].after + SLACK_NS,
 	      "when a child last ended");
-	DO(END, stop(&guest, ops[0]));
-	view_take(&guest.view);
+	DO(END, stop(guest, ops[0]));
+	view_take(&guest->view);
 	time_ns = function->time_ns[NCS_TIMING_PROXY];
 	CHECK(time_ns + SLACK_NS >= between(&at[FIRST], &at[END]) &&
 		      time_ns <= at[END].after - at[FIRST].before + SLACK_NS,
@@ -386,45 +378,42 @@ SCENARIO(operation_takes_the_time_of_its_proxy_operations)
 				       [ncs_histogram_bucket(time_ns)],
 		    1, "in its bucket");
 	for (unsigned i = 0; i < 2; i++)
-		expect_record(&guest, NCS_EVENT_PROXY_STEP, "a step");
-	expect_record(&guest, NCS_EVENT_PROXY_OP, "the second");
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the first");
-	CHECK(ticks_ns(&guest, found.delta[1]) + SLACK_NS <
+		expect_record(guest, NCS_EVENT_PROXY_STEP, "a step");
+	expect_record(guest, NCS_EVENT_PROXY_OP, "the second");
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "the first");
+	CHECK(ticks_ns(guest, found.delta[1]) + SLACK_NS <
 		      at[SECOND].before - at[START].before,
 	      "its first step, not the latest");
-	guest_close(&guest);
 }
 
 /* NCCL reports the end of an operation through its children only. An operation
  * without children may still get some, until a later one has finished. */
-SCENARIO(childless_operation_is_in_flight_until_a_later_one_ends)
+GUEST_SCENARIO(childless_operation_is_in_flight_until_a_later_one_ends,
+	       LAST_API)
 {
-	struct guest guest;
 	void *colls[4], *ops[4];
 
-	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 4; i++) {
-		colls[i] = start_coll(&guest, i, 1);
-		stop(&guest, colls[i]);
+		colls[i] = start_coll(guest, i, 1);
+		stop(guest, colls[i]);
 	}
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 0,
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.operation_count, 0,
 		    "no operation of this function has ever had a child");
-	ops[0] = start_proxy_op(&guest, colls[0], 0, true, 2, 1);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 4, "now one has");
-	ops[2] = start_proxy_op(&guest, colls[2], 0, true, 2, 1);
-	stop(&guest, ops[2]);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 2, "0 and 3");
-	CHECK_EQUAL(guest.view.now.operations[0].number, 1, "0 and 3");
-	CHECK_EQUAL(guest.view.now.operations[1].number, 4, "0 and 3");
-	stop(&guest, ops[0]);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 1, "1 is not back");
-	CHECK_EQUAL(guest.view.now.operations[0].number, 4,
+	ops[0] = start_proxy_op(guest, colls[0], 0, true, 2, 1);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.operation_count, 4, "now one has");
+	ops[2] = start_proxy_op(guest, colls[2], 0, true, 2, 1);
+	stop(guest, ops[2]);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.operation_count, 2, "0 and 3");
+	CHECK_EQUAL(guest->view.now.operations[0].number, 1, "0 and 3");
+	CHECK_EQUAL(guest->view.now.operations[1].number, 4, "0 and 3");
+	stop(guest, ops[0]);
+	view_take(&guest->view);
+	CHECK_EQUAL(guest->view.now.operation_count, 1, "1 is not back");
+	CHECK_EQUAL(guest->view.now.operations[0].number, 4,
 		    "operation 4 is in flight");
-	guest_close(&guest);
 }
 
 static void check_called(struct guest *guest, const struct moment *moment)
@@ -441,72 +430,66 @@ static void check_called(struct guest *guest, const struct moment *moment)
 	pause_a_while();
 }
 
-SCENARIO(time_of_the_latest_call_is_published)
+GUEST_SCENARIO(time_of_the_latest_call_is_published, LAST_API)
 {
-	struct guest guest;
 	struct moment at[1];
 	void *op, *step, *group;
 
-	guest_open(&guest, LAST_API);
-	CHECK_EQUAL(guest.view.now.last_call_ns, 0, "not yet");
-	DO(0, op = start_any(&guest, NCS_EVENT_PROXY_OP));
-	check_called(&guest, &at[0]);
-	DO(0, step = start_step(&guest, op, 0));
-	check_called(&guest, &at[0]);
-	DO(0, record(&guest, step, NCCL_STATE_STEP_SEND_WAIT));
-	check_called(&guest, &at[0]);
-	DO(0, stop(&guest, step));
-	check_called(&guest, &at[0]);
-	DO(0, group = start_any(&guest, NCS_EVENT_GROUP));
-	check_called(&guest, &at[0]);
-	DO(0, stop(&guest, group));
-	check_called(&guest, &at[0]);
-	DO(0, stop(&guest, NULL));
-	check_called(&guest, &at[0]);
-	guest_close(&guest);
+	CHECK_EQUAL(guest->view.now.last_call_ns, 0, "not yet");
+	DO(0, op = start_any(guest, NCS_EVENT_PROXY_OP));
+	check_called(guest, &at[0]);
+	DO(0, step = start_step(guest, op, 0));
+	check_called(guest, &at[0]);
+	DO(0, record(guest, step, NCCL_STATE_STEP_SEND_WAIT));
+	check_called(guest, &at[0]);
+	DO(0, stop(guest, step));
+	check_called(guest, &at[0]);
+	DO(0, group = start_any(guest, NCS_EVENT_GROUP));
+	check_called(guest, &at[0]);
+	DO(0, stop(guest, group));
+	check_called(guest, &at[0]);
+	DO(0, stop(guest, NULL));
+	check_called(guest, &at[0]);
 }
 
 /* Nothing of the slot's former user may show. */
-SCENARIO(reused_slot_starts_empty)
+GUEST_SCENARIO(reused_slot_starts_empty, LAST_API)
 {
 	struct ncs_record found;
-	struct guest guest;
 	void *coll, *op, *span;
 
-	guest_open(&guest, LAST_API);
 	for (unsigned round = 0; round < 2; round++) {
 		bool full = round == 0;
 
-		coll = full ? start_coll(&guest, 77, 1000) : NULL;
-		op = start_proxy_op(&guest, coll, 5, full, 3, 9);
+		coll = full ? start_coll(guest, 77, 1000) : NULL;
+		op = start_proxy_op(guest, coll, 5, full, 3, 9);
 		if (full) {
-			void *step = start_step(&guest, op, 7);
+			void *step = start_step(guest, op, 7);
 
-			record(&guest, op, NCCL_STATE_OP_IN_PROGRESS);
+			record(guest, op, NCCL_STATE_OP_IN_PROGRESS);
 			let_time_pass();
-			record(&guest, step, NCCL_STATE_STEP_SEND_PEER_WAIT);
-			record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT,
-				    99);
-			stop(&guest, step);
+			record(guest, step, NCCL_STATE_STEP_SEND_PEER_WAIT);
+			record_size(guest, step, NCCL_STATE_STEP_SEND_WAIT, 99);
+			stop(guest, step);
 		} else {
-			stop(&guest, start_step(&guest, op, 15));
+			stop(guest, start_step(guest, op, 15));
 		}
-		stop(&guest, op);
-		span = start_type(&guest, NCCL_EVENT_GROUP_API, NULL);
+		stop(guest, op);
+		span = start_type(guest, NCCL_EVENT_GROUP_API, NULL);
 		if (full)
-			record_without_args(&guest, span,
+			record_without_args(guest, span,
 					    NCCL_STATE_GROUP_END_API_START);
-		stop(&guest, span);
+		stop(guest, span);
 		if (full)
-			read_all_records(&guest);
+			read_all_records(guest);
 	}
-	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the second");
+	found = expect_record(guest, NCS_EVENT_PROXY_STEP, "the second");
 	CHECK_EQUAL(found.flags, 0, "a receiving step");
 	CHECK_EQUAL(found.value, 0, "no size was reported");
 	CHECK_EQUAL(found.delta[0], 0, "no state was reported");
 	CHECK_EQUAL(found.delta[1], 0, "no state was reported");
 	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
-	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the second");
+	found = expect_record(guest, NCS_EVENT_PROXY_OP, "the second");
 	CHECK_EQUAL(found.value, 0, "no size was reported");
 	CHECK_EQUAL(found.number, 1, "one step");
 	CHECK_EQUAL(found.delta[0], 0,
@@ -514,27 +497,23 @@ SCENARIO(reused_slot_starts_empty)
 	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
-	found = expect_record(&guest, NCS_EVENT_GROUP_API, "the second");
+	found = expect_record(guest, NCS_EVENT_GROUP_API, "the second");
 	CHECK_EQUAL(found.delta[1], 0, "no state was reported");
-	guest_close(&guest);
 }
 
 /* Graphs report the same numbers again, and threads overtake each other. */
-SCENARIO(last_sequence_number_is_the_largest)
+GUEST_SCENARIO(last_sequence_number_is_the_largest, LAST_API)
 {
 	static const uint64_t numbers[] = { 5, 3, 9, 9, 0, 8 };
 	static const uint64_t largest[] = { 5, 5, 9, 9, 9, 9 };
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 6; i++) {
-		stop(&guest, start_coll(&guest, numbers[i], 1));
-		view_take(&guest.view);
-		CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION]
+		stop(guest, start_coll(guest, numbers[i], 1));
+		view_take(&guest->view);
+		CHECK_EQUAL(guest->view.now.functions[COLL_FUNCTION]
 				    .last_sequence_number,
 			    largest[i], "the largest so far");
 	}
-	guest_close(&guest);
 }
 
 /* --- Operations that seem finished ------------------------------------- */
@@ -550,33 +529,31 @@ static uint64_t histogram_total(const struct ncs_function_view *function,
 	return total;
 }
 
-SCENARIO(finished_operation_with_a_late_child_is_reopened)
+GUEST_SCENARIO(finished_operation_with_a_late_child_is_reopened, LAST_API)
 {
 	const struct ncs_function_view *function;
 	struct ncs_record found;
-	struct guest guest;
 	uint64_t first_ns = 0;
 	void *coll, *op;
 
-	guest_open(&guest, LAST_API);
-	function = &guest.view.now.functions[COLL_FUNCTION];
-	coll = start_coll(&guest, 0, 250);
-	stop(&guest, coll);
-	view_take(&guest.view);
+	function = &guest->view.now.functions[COLL_FUNCTION];
+	coll = start_coll(guest, 0, 250);
+	stop(guest, coll);
+	view_take(&guest->view);
 	CHECK_EQUAL(function->with_children, 0, "none yet");
 	for (unsigned i = 1; i <= 5; i++) {
-		op = start_proxy_op(&guest, coll, i, true, 2, 1);
-		view_take(&guest.view);
+		op = start_proxy_op(guest, coll, i, true, 2, 1);
+		view_take(&guest->view);
 		CHECK_EQUAL(function->operations_done, 0, "a child is alive");
-		CHECK_EQUAL(guest.view.now.operation_count, 1, "in flight");
-		CHECK_EQUAL(guest.view.now.operations[0].number, 1,
+		CHECK_EQUAL(guest->view.now.operation_count, 1, "in flight");
+		CHECK_EQUAL(guest->view.now.operations[0].number, 1,
 			    "the operation is in flight");
-		CHECK_EQUAL(guest.view.now.operations[0].children_started, i,
+		CHECK_EQUAL(guest->view.now.operations[0].children_started, i,
 			    "children");
-		CHECK_EQUAL(guest.view.now.operations[0].children_done, i - 1,
+		CHECK_EQUAL(guest->view.now.operations[0].children_done, i - 1,
 			    "children");
-		stop(&guest, op);
-		view_take(&guest.view);
+		stop(guest, op);
+		view_take(&guest->view);
 		CHECK_EQUAL(function->operations_done, 1, "no child is alive");
 		CHECK_EQUAL(function->with_children, 1, "one operation");
 		CHECK_EQUAL(function->timed[NCS_TIMING_PROXY], 1, "one time");
@@ -584,39 +561,36 @@ SCENARIO(finished_operation_with_a_late_child_is_reopened)
 			    "one time");
 		CHECK_EQUAL(histogram_total(function, NCS_TIMING_PROXY), 1,
 			    "one time");
-		CHECK_EQUAL(guest.view.now.operation_count, 0, "finished");
+		CHECK_EQUAL(guest->view.now.operation_count, 0, "finished");
 		if (i == 1)
 			first_ns = function->time_ns[NCS_TIMING_PROXY];
-		expect_record(&guest, NCS_EVENT_PROXY_OP, "child");
-		found = expect_record(&guest, NCS_EVENT_COLL, "operation");
+		expect_record(guest, NCS_EVENT_PROXY_OP, "child");
+		found = expect_record(guest, NCS_EVENT_COLL, "operation");
 		CHECK_EQUAL(found.flags, i == 1 ? 0 : NCS_RECORD_AGAIN,
 			    "flags of the replacing record");
 	}
 	CHECK(function->time_ns[NCS_TIMING_PROXY] > first_ns,
 	      "the time does not go to the last child");
-	check_losses(&guest, "late children", END_OF_LOSSES);
-	guest_close(&guest);
+	check_losses(guest, "late children", END_OF_LOSSES);
 }
 
-SCENARIO(kernel_and_proxy_times_are_counted_separately)
+GUEST_SCENARIO(kernel_and_proxy_times_are_counted_separately, LAST_API)
 {
 	const struct ncs_function_view *function;
-	struct guest guest;
 	void *coll, *op, *kernels[2];
 
-	guest_open(&guest, LAST_API);
-	function = &guest.view.now.functions[COLL_FUNCTION];
-	coll = start_coll(&guest, 0, 250);
-	stop(&guest, coll);
-	kernels[0] = start_kernel(&guest, coll, 0, 1000);
-	record_timer(&guest, kernels[0], NCCL_STATE_KERNEL_CH_STOP, 1800);
-	stop(&guest, kernels[0]);
-	op = start_proxy_op(&guest, coll, 0, true, 2, 1);
-	kernels[1] = start_kernel(&guest, coll, 1, 900);
-	record_timer(&guest, kernels[1], NCCL_STATE_KERNEL_CH_STOP, 1500);
-	stop(&guest, kernels[1]);
-	stop(&guest, op);
-	view_take(&guest.view);
+	function = &guest->view.now.functions[COLL_FUNCTION];
+	coll = start_coll(guest, 0, 250);
+	stop(guest, coll);
+	kernels[0] = start_kernel(guest, coll, 0, 1000);
+	record_timer(guest, kernels[0], NCCL_STATE_KERNEL_CH_STOP, 1800);
+	stop(guest, kernels[0]);
+	op = start_proxy_op(guest, coll, 0, true, 2, 1);
+	kernels[1] = start_kernel(guest, coll, 1, 900);
+	record_timer(guest, kernels[1], NCCL_STATE_KERNEL_CH_STOP, 1500);
+	stop(guest, kernels[1]);
+	stop(guest, op);
+	view_take(&guest->view);
 	CHECK_EQUAL(function->operations_done, 1, "all children have ended");
 	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], 1, "one time each");
 	CHECK_EQUAL(function->timed[NCS_TIMING_PROXY], 1, "one time each");
@@ -626,5 +600,4 @@ SCENARIO(kernel_and_proxy_times_are_counted_separately)
 	CHECK(function->histogram[NCS_TIMING_KERNEL]
 				 [ncs_histogram_bucket(900)] == 1,
 	      "the earlier time is not replaced");
-	guest_close(&guest);
 }

@@ -195,23 +195,21 @@ static void *enqueue(void *argument)
 	return NULL;
 }
 
-SCENARIO(more_threads_than_lanes_count_exactly)
+GUEST_SCENARIO(more_threads_than_lanes_count_exactly, LAST_API)
 {
 	const uint64_t each = ROUNDS / 2, all = each * MANY;
 	const struct ncs_function_view *function;
 	const struct ncs_snapshot *now;
 	pthread_t threads[MANY];
-	struct guest guest;
 	uint64_t orphans, done;
 
-	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, MANY);
 	for (unsigned i = 0; i < MANY; i++)
-		start_thread(&threads[i], enqueue, &guest);
+		start_thread(&threads[i], enqueue, guest);
 	for (unsigned i = 0; i < MANY; i++)
 		pthread_join(threads[i], NULL);
-	view_take(&guest.view);
-	now = &guest.view.now;
+	view_take(&guest->view);
+	now = &guest->view.now;
 	function = &now->functions[COLL_FUNCTION];
 	CHECK_EQUAL(now->events[NCS_EVENT_GROUP_API], all, "starts");
 	CHECK_EQUAL(now->events[NCS_EVENT_COLL_API], all, "starts");
@@ -239,7 +237,7 @@ SCENARIO(more_threads_than_lanes_count_exactly)
 		if (i != NCS_LOSS_OVERWRITTEN && i != NCS_LOSS_RING_BUSY &&
 		    i != NCS_LOSS_ORPHAN)
 			CHECK_EQUAL(now->losses[i], 0, "lost");
-	CHECK_EQUAL(published(&guest.view) + now->losses[NCS_LOSS_RING_BUSY],
+	CHECK_EQUAL(published(&guest->view) + now->losses[NCS_LOSS_RING_BUSY],
 		    4 * all + done, "records, or counted");
 	/* Half of the threads found no lane of their own and use the shared
 	 * one. */
@@ -256,7 +254,6 @@ SCENARIO(more_threads_than_lanes_count_exactly)
 	      "the shared lane had less than its share");
 	CHECK_EQUAL(now->lane_count, NCS_LANE_MAX + NCS_CALL_LANES,
 		    "all lanes");
-	guest_close(&guest);
 }
 
 #define HAMMERERS 4
@@ -283,27 +280,24 @@ static void *hammer(void *argument)
 
 /* Increments one counter of the shared lane, which threads must do without
  * losing counts. */
-SCENARIO(threads_without_a_lane_count_exactly)
+GUEST_SCENARIO(threads_without_a_lane_count_exactly, LAST_API)
 {
 	enum { OWN = NCS_LANE_MAX - 1, ALL = OWN + HAMMERERS };
 	pthread_t threads[ALL];
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, ALL);
 	for (unsigned i = 0; i < OWN; i++)
-		start_thread(&threads[i], take_a_lane, &guest);
-	while (count_published(&guest) < OWN)
+		start_thread(&threads[i], take_a_lane, guest);
+	while (count_published(guest) < OWN)
 		sched_yield();
 	for (unsigned i = OWN; i < ALL; i++)
-		start_thread(&threads[i], hammer, &guest);
+		start_thread(&threads[i], hammer, guest);
 	for (unsigned i = 0; i < ALL; i++)
 		pthread_join(threads[i], NULL);
-	check_losses(&guest, "counted by several threads", NCS_LOSS_STALE,
+	check_losses(guest, "counted by several threads", NCS_LOSS_STALE,
 		     HAMMERERS * 10 * ROUNDS, END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.lanes[0].last_call_ns != 0, true,
+	CHECK_EQUAL(guest->view.now.lanes[0].last_call_ns != 0, true,
 		    "in the shared lane");
-	guest_close(&guest);
 }
 
 static void *count_a_little(void *argument)
@@ -814,26 +808,23 @@ static void *come_and_go_beside(void *argument)
 	return NULL;
 }
 
-SCENARIO(communicators_come_and_go_during_events)
+GUEST_SCENARIO(communicators_come_and_go_during_events, LAST_API)
 {
 	pthread_t threads[3];
-	struct guest guest;
 	uint64_t stale, foreign;
 
-	guest_open(&guest, LAST_API);
-	start_thread(&threads[2], call_strays, &guest);
+	start_thread(&threads[2], call_strays, guest);
 	for (unsigned i = 0; i < 2; i++)
-		start_thread(&threads[i], come_and_go_beside, &guest);
+		start_thread(&threads[i], come_and_go_beside, guest);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	atomic_store_explicit(&busy_is_over, true, memory_order_relaxed);
 	pthread_join(threads[2], NULL);
-	view_take(&guest.view);
-	stale = guest.view.now.losses[NCS_LOSS_STALE];
-	foreign = guest.view.now.losses[NCS_LOSS_FOREIGN];
+	view_take(&guest->view);
+	stale = guest->view.now.losses[NCS_LOSS_STALE];
+	foreign = guest->view.now.losses[NCS_LOSS_FOREIGN];
 	CHECK_EQUAL(stale, foreign, "one each in a round");
-	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
+	CHECK_EQUAL(guest->view.now.functions[COLL_FUNCTION].operations_done,
 		    stale, "one each in a round");
-	check_still_follows(&guest, "beside others");
-	guest_close(&guest);
+	check_still_follows(guest, "beside others");
 }

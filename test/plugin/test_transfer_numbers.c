@@ -46,38 +46,27 @@ static void expect(struct guest *guest, const char *func, int peer,
 	CHECK_EQUAL(found.number, number, "its place on its connection");
 }
 
-static void play_connections(void *argument)
+GUEST_SCENARIOS(each_connection_has_numbers_of_its_own, 1, LAST_API)
 {
-	int api = *(const int *)argument;
-	struct guest guest;
-
-	guest_open(&guest, api);
 	for (uint64_t i = 0; i < 3; i++) {
-		expect(&guest, "Send", 2, i);
-		expect(&guest, "Recv", 2, 2 * i);
-		expect(&guest, "Recv", 2, 2 * i + 1);
-		expect(&guest, "Send", 0, i);
+		expect(guest, "Send", 2, i);
+		expect(guest, "Recv", 2, 2 * i);
+		expect(guest, "Recv", 2, 2 * i + 1);
+		expect(guest, "Send", 0, i);
 		/* To itself. */
-		expect(&guest, "Send", GUEST_RANK, i);
-		expect(&guest, "Recv", GUEST_RANK, i);
+		expect(guest, "Send", GUEST_RANK, i);
+		expect(guest, "Recv", GUEST_RANK, i);
 	}
 	/* A number of NCCL's it is not. */
-	view_take(&guest.view);
+	view_take(&guest->view);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		CHECK_EQUAL(guest.view.now.functions[i].last_sequence_number,
+		CHECK_EQUAL(guest->view.now.functions[i].last_sequence_number,
 			    NONE, "no sequence number");
-	guest_close(&guest);
-}
-
-TEST(each_connection_has_numbers_of_its_own)
-{
-	for (int api = 1; api <= LAST_API; api++)
-		scenario_play(play_connections, &api);
 }
 
 /* --- Not all have one ---------------------------------------------------- */
 
-static void play_captured(void *argument)
+GUEST_SCENARIOS(captured_transfer_has_no_number, 5, LAST_API)
 {
 	struct host_event event = {
 		.type = NCCL_EVENT_P2P_API,
@@ -87,53 +76,41 @@ static void play_captured(void *argument)
 		.graph_captured = 1,
 	};
 	struct ncs_record found;
-	struct guest guest;
 	void *call;
 
-	guest_open(&guest, *(const int *)argument);
-	expect(&guest, "Send", 2, 0);
-	call = start(&guest, &event);
-	stop(&guest, call);
+	expect(guest, "Send", 2, 0);
+	call = start(guest, &event);
+	stop(guest, call);
 	/* Its replays are started with the same parent. */
 	for (unsigned i = 0; i < 3; i++) {
-		found = play_child_of(&guest, call, "Send", 2);
+		found = play_child_of(guest, call, "Send", 2);
 		CHECK_EQUAL(found.number, NONE, "captured");
 	}
 	event.graph_captured = 0;
-	call = start(&guest, &event);
-	stop(&guest, call);
-	found = play_child_of(&guest, call, "Send", 2);
+	call = start(guest, &event);
+	stop(guest, call);
+	found = play_child_of(guest, call, "Send", 2);
 	CHECK_EQUAL(found.number, 1, "the others go on");
-	guest_close(&guest);
 }
 
-TEST(captured_transfer_has_no_number)
+GUEST_SCENARIO(none_has_a_number_once_nccl_was_not_asked_for_all, LAST_API)
 {
-	for (int api = 5; api <= LAST_API; api++)
-		scenario_play(play_captured, &api);
-}
-
-SCENARIO(none_has_a_number_once_nccl_was_not_asked_for_all)
-{
-	struct guest guest;
 	int mask;
 
-	guest_open(&guest, LAST_API);
-	expect(&guest, "Send", 2, 0);
+	expect(guest, "Send", 2, 0);
 	mask = host_mask();
 	host_set_mask(mask & ~NCCL_EVENT_P2P);
-	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP, NULL));
+	stop(guest, start_type(guest, NCCL_EVENT_GROUP, NULL));
 	host_set_mask(mask);
-	expect(&guest, "Send", 2, NONE);
-	expect(&guest, "Recv", 0, NONE);
+	expect(guest, "Send", 2, NONE);
+	expect(guest, "Recv", 0, NONE);
 	/* The next communicator begins with all. */
-	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
+	CHECK(host_finalize(guest->host, guest->context) == NCCL_SUCCESS,
 	      "finalize never fails");
-	view_close(&guest.view);
-	guest.context = init_comm(guest.host, "next", GUEST_RANK);
-	view_open(&guest.view, 0);
-	expect(&guest, "Send", 2, 0);
-	guest_close(&guest);
+	view_close(&guest->view);
+	guest->context = init_comm(guest->host, "next", GUEST_RANK);
+	view_open(&guest->view, 0);
+	expect(guest, "Send", 2, 0);
 }
 
 /* Records of children are left out, and the ring overwrites what nobody reads;
@@ -167,16 +144,13 @@ TEST(lost_records_leave_numbers_right)
 	unsetenv("NCCLSTAT_SAMPLE");
 }
 
-SCENARIO(transfer_without_a_place_is_counted)
+GUEST_SCENARIO(transfer_without_a_place_is_counted, LAST_API)
 {
 	int peers = 4 * (int)NCS_TRANSFER_PLACES;
-	struct guest guest;
 
-	guest_open(&guest, LAST_API);
 	for (int peer = 0; peer < peers; peer++)
-		stop(&guest, start_p2p(&guest, "Send", peer, 1));
-	view_take(&guest.view);
-	CHECK(guest.view.now.losses[NCS_LOSS_TABLE_FULL] > (unsigned)peers / 2,
+		stop(guest, start_p2p(guest, "Send", peer, 1));
+	view_take(&guest->view);
+	CHECK(guest->view.now.losses[NCS_LOSS_TABLE_FULL] > (unsigned)peers / 2,
 	      "each that has no number is counted");
-	guest_close(&guest);
 }
