@@ -73,17 +73,13 @@ enum scenario_leaves { LEAVES_NOTHING, LEAVES_OBJECTS };
  * the child does not end with status 0, or if any object is left. */
 void scenario_play(void (*play)(void *argument), void *argument);
 
-/* Defines a test that plays a scenario without an argument. */
-#define SCENARIO_TEST(test, play) \
-	TEST(test) \
-	{ \
-		scenario_play(play, NULL); \
-	}
-
-/* Begins the scenario of such a test, whose statements follow in braces. */
+/* Begins the scenario of a test, whose statements follow in braces. */
 #define SCENARIO(test) \
 	static void test##_plays(void *argument); \
-	SCENARIO_TEST(test, test##_plays) \
+	TEST(test) \
+	{ \
+		scenario_play(test##_plays, NULL); \
+	} \
 	static void test##_plays(__attribute__((unused)) void *argument)
 
 /* The steps of scenario_play(), for scenarios that end in other ways. */

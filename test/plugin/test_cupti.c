@@ -48,6 +48,15 @@ static void play(void (*scenario)(void *argument))
 	unsetenv("NCCLSTAT_CUPTI");
 }
 
+/* Begins the scenario of a test with CUPTI, whose statements follow in braces. */
+#define CUPTI_SCENARIO(test) \
+	static void test##_plays(void *argument); \
+	TEST(test) \
+	{ \
+		play(test##_plays); \
+	} \
+	static void test##_plays(__attribute__((unused)) void *argument)
+
 static uint32_t launched;
 
 static void run(uint32_t device, const char *name, uint64_t start, uint64_t end,
@@ -101,9 +110,8 @@ static void expect(const struct ncs_gpu_time *time, uint64_t compute_ns,
 
 /* --- Counting ---------------------------------------------------------- */
 
-static void overlap(void *argument)
+CUPTI_SCENARIO(communication_during_compute_counts_as_hidden)
 {
-	(void)argument;
 	come();
 	CHECK_EQUAL(cupti_times()->status, NCS_CUPTI_ON, "status");
 	CHECK_EQUAL(cupti->kind, CUPTI_CONCURRENT_KERNEL,
@@ -137,16 +145,10 @@ static void overlap(void *argument)
 	guest_close(&guest);
 }
 
-TEST(communication_during_compute_counts_as_hidden)
-{
-	play(overlap);
-}
-
-static void mix(void *argument)
+CUPTI_SCENARIO(communication_outside_nccl_is_counted_apart)
 {
 	const struct ncs_cupti_view *now;
 
-	(void)argument;
 	come();
 	ranges.push("step");
 	launch_and_run(GEMM, 100, 200);
@@ -165,11 +167,6 @@ static void mix(void *argument)
 	expect(gpu_of("step"), 100, 100, 150, 0);
 	CHECK_EQUAL(cupti_times()->lost, 0, "nothing is lost");
 	guest_close(&guest);
-}
-
-TEST(communication_outside_nccl_is_counted_apart)
-{
-	play(mix);
 }
 
 #define KERNELS 200u
@@ -263,11 +260,10 @@ static void *launch_in_thread(void *argument)
 	return NULL;
 }
 
-static void inherit(void *argument)
+CUPTI_SCENARIO(launches_of_a_thread_without_ranges_are_in_the_main_threads)
 {
 	pthread_t thread;
 
-	(void)argument;
 	come();
 	ranges.push("backward");
 	CHECK(pthread_create(&thread, NULL, launch_in_thread, NULL) == 0,
@@ -277,11 +273,6 @@ static void inherit(void *argument)
 	expect(gpu_of("backward"), 50, 50, 0, 0);
 	expect(gpu_of("own"), 60, 60, 0, 0);
 	guest_close(&guest);
-}
-
-TEST(launches_of_a_thread_without_ranges_are_in_the_main_threads)
-{
-	play(inherit);
 }
 
 static void overflow(void *argument)
@@ -337,7 +328,7 @@ TEST(totals_are_counted_without_ranges)
 
 /* --- Kernels that cannot be counted ------------------------------------ */
 
-static void confuse(void *argument)
+CUPTI_SCENARIO(implausible_kernels_are_counted_as_lost)
 {
 	struct cupti_kernel other = { .kind = 39, .start = 1, .end = 100 };
 	struct cupti_kernel kernel = {
@@ -346,7 +337,6 @@ static void confuse(void *argument)
 		.end = 200,
 	};
 
-	(void)argument;
 	come();
 	ranges.push("r");
 	cupti->record(&other, SIZE_MAX);
@@ -387,17 +377,11 @@ static void confuse(void *argument)
 	guest_close(&guest);
 }
 
-TEST(implausible_kernels_are_counted_as_lost)
-{
-	play(confuse);
-}
-
-static void exhaust(void *argument)
+CUPTI_SCENARIO(number_of_buffers_is_limited)
 {
 	uint8_t *taken, *buffer = NULL;
 	unsigned given = 0;
 
-	(void)argument;
 	come();
 	for (unsigned i = 0; i < 3000; i++)
 		launch_and_run(GEMM, 10 * i + 1, 10 * i + 6);
@@ -418,11 +402,6 @@ static void exhaust(void *argument)
 	CHECK_EQUAL(cupti_times()->total.compute_ns, 3000 * 5 + 7,
 		    "counting goes on");
 	guest_close(&guest);
-}
-
-TEST(number_of_buffers_is_limited)
-{
-	play(exhaust);
 }
 
 /* --- Nothing is recorded ----------------------------------------------- */
@@ -568,12 +547,11 @@ static void be_child(void)
 	CHECK_EQUAL(cupti->flushes, 0, "CUPTI is the parent's");
 }
 
-static void be_forked(void *argument)
+CUPTI_SCENARIO(forked_child_leaves_cupti_to_its_parent)
 {
 	int wait_status;
 	pid_t pid;
 
-	(void)argument;
 	come();
 	launch_and_run(GEMM, 100, 200);
 	pid = scenario_fork();
@@ -586,11 +564,6 @@ static void be_forked(void *argument)
 	cupti->deliver();
 	CHECK_EQUAL(cupti_times()->total.compute_ns, 100, "the parent goes on");
 	guest_close(&guest);
-}
-
-TEST(forked_child_leaves_cupti_to_its_parent)
-{
-	play(be_forked);
 }
 
 /* --- CUPTI that does not return ---------------------------------------- */
@@ -722,13 +695,12 @@ static uint64_t status_of_next(struct view *view)
 	return view->now.cupti.status;
 }
 
-static void watch_start(void *argument)
+CUPTI_SCENARIO(start_is_told_to_communicators_beside_it)
 {
 	pthread_t thread;
 	int wait_status;
 	pid_t pid;
 
-	(void)argument;
 	find_cupti();
 	thread = block(FAKE_CUPTI_Subscribe);
 	CHECK_EQUAL(status_of_next(&guest.view), NCS_CUPTI_STARTING, "status");
@@ -746,9 +718,4 @@ static void watch_start(void *argument)
 	CHECK_EQUAL(cupti->subscribed, 1, "subscriptions");
 	view_close(&guest.view);
 	host_close(guest.host);
-}
-
-TEST(start_is_told_to_communicators_beside_it)
-{
-	play(watch_start);
 }

@@ -322,12 +322,11 @@ SCENARIO(burst_without_events_makes_more)
 	cuda_job_close();
 }
 
-static void fill_up(void *argument)
+SCENARIO(launches_beyond_the_slots_end_with_a_later_one)
 {
 	uint64_t before, done_before, followed, missed;
 	const uint64_t count = NCS_LAUNCH_MAX + 100;
 
-	(void)argument;
 	cuda_job_come("all");
 	await_events(ALL_EVENTS);
 	missed = JOB_PROGRESS(missed);
@@ -380,7 +379,6 @@ SCENARIO(burst_leaves_slots_for_its_last_launches)
 	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
 	cuda_job_close();
 }
-SCENARIO_TEST(launches_beyond_the_slots_end_with_a_later_one, fill_up)
 
 SCENARIO(operations_of_unfollowed_launches_end_with_a_later_one)
 {
@@ -687,11 +685,10 @@ SCENARIO(begin_may_be_before_the_operation_is_reported)
 
 /* Launches like a player of captured jobs: without a context, on streams that are
  * numbers in a log. */
-static void play_along(void *argument)
+SCENARIO(players_of_captured_jobs_have_times)
 {
 	struct ncs_stream_times before;
 
-	(void)argument;
 	cuda_job_open("cuda.so", "all", LAST_API);
 	cuda->play_along();
 	cuda->context_use(NULL);
@@ -706,8 +703,6 @@ static void play_along(void *argument)
 	      "its time");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(players_of_captured_jobs_have_times, play_along)
 
 /* --- How many are timed ------------------------------------------------ */
 

@@ -139,9 +139,8 @@ static void capture_and_go_on(void *argument)
 	cuda_job_close();
 }
 
-static void capture_is_left_alone(void **state)
+TEST(capture_is_left_alone)
 {
-	(void)state;
 	for (int mode = FAKE_CUDA_GLOBAL; mode <= FAKE_CUDA_RELAXED; mode++)
 		for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
 			struct capture capture = {
@@ -342,9 +341,8 @@ static void destroy_own_context(void *argument)
 	cuda_job_expect_nothing_left();
 }
 
-static void context_of_the_applications_is_left_alone(void **state)
+TEST(context_of_the_applications_is_left_alone)
 {
-	(void)state;
 	for (unsigned i = 0; i < 12; i++) {
 		struct destruction destruction = {
 			.finalize = i % 3,
@@ -417,7 +415,7 @@ static void fail_in_job(void *argument)
 	cuda_job_close_after_error();
 }
 
-static void error_of_the_driver_ends_following(void **state)
+TEST(error_of_the_driver_ends_following)
 {
 	static const struct failure failures[] = {
 		{ FAKE_CUDA_EVENT_QUERY, 700 },
@@ -425,7 +423,6 @@ static void error_of_the_driver_ends_following(void **state)
 		{ FAKE_CUDA_CONTEXT_SET, FAKE_CUDA_INVALID_CONTEXT },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
 		struct failure failure = failures[i];
 
@@ -445,14 +442,13 @@ static void fail_at_start(void *argument)
 	cuda_job_close_after_error();
 }
 
-static void events_that_cannot_be_made_end_following(void **state)
+TEST(events_that_cannot_be_made_end_following)
 {
 	static const struct failure failures[] = {
 		{ FAKE_CUDA_EVENT_CREATE, FAKE_CUDA_OUT_OF_MEMORY },
 		{ FAKE_CUDA_CONTEXT_SET, FAKE_CUDA_INVALID_CONTEXT },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
 		struct failure failure = failures[i];
 
@@ -711,9 +707,8 @@ static void go_on_beside_block(void *argument)
 	cuda_job_close_finalized();
 }
 
-static void driver_that_blocks_holds_up_its_caller_only(void **state)
+TEST(driver_that_blocks_holds_up_its_caller_only)
 {
-	(void)state;
 	for (int i = 0; i < FAKE_CUDA_CALL_COUNT; i++) {
 		enum fake_cuda_call call = (enum fake_cuda_call)i;
 
@@ -818,40 +813,4 @@ SCENARIO(process_ends_with_pending_launches)
 		cuda_job_call(FOREVER);
 	CHECK(cuda_job_is_watched(), "no thread");
 	exit(0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fake_driver_notices_a_spoiled_capture),
-		cmocka_unit_test(capture_is_left_alone),
-		cmocka_unit_test(
-			captured_launches_that_do_not_report_start_nothing),
-		cmocka_unit_test(legacy_stream_is_left_alone_during_captures),
-		cmocka_unit_test(reset_of_the_device_ends_following),
-		cmocka_unit_test(reset_that_nobody_saw_ends_following),
-		cmocka_unit_test(context_of_the_applications_is_left_alone),
-		cmocka_unit_test(launches_of_several_contexts_are_told_apart),
-		cmocka_unit_test(primary_context_is_retained_and_released),
-		cmocka_unit_test(error_of_the_driver_ends_following),
-		cmocka_unit_test(events_that_cannot_be_made_end_following),
-		cmocka_unit_test(launches_are_timed_without_a_clock),
-		cmocka_unit_test(driver_that_hangs_holds_up_nothing_else),
-#ifndef NCS_TSAN
-		cmocka_unit_test(launches_take_no_lock),
-#endif
-		cmocka_unit_test(finalize_leaves_pending_launches),
-		cmocka_unit_test(finalize_ends_what_has_ended),
-		cmocka_unit_test(finalize_leaves_the_last_look_to_the_thread),
-		cmocka_unit_test(last_look_leaves_the_next_communicator_alone),
-		cmocka_unit_test(driver_that_blocks_holds_up_its_caller_only),
-		cmocka_unit_test(finalize_needs_no_context),
-		cmocka_unit_test(finalize_in_mid_launch_leaves_nothing),
-		cmocka_unit_test(thread_comes_and_goes_with_communicators),
-		cmocka_unit_test(forked_child_leaves_launches_to_its_parent),
-		cmocka_unit_test(process_ends_with_pending_launches),
-	};
-
-	return cmocka_run_group_tests_name("launches that do no harm", tests,
-					   NULL, NULL);
 }

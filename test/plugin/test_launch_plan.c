@@ -69,6 +69,8 @@ static int end(void **state)
 	return 0;
 }
 
+UNIT_FIXTURE(begin, end)
+
 /* A launch on stream 16, and an AllReduce in it; returns the AllReduce. */
 static unsigned launch(unsigned rank, uint64_t at_ns, uint64_t number,
 		       bool graph)
@@ -117,9 +119,8 @@ static void plan_job(void)
 		0);
 }
 
-static void test_kernels_run_when_their_log_says(void **state)
+TEST(kernels_run_when_their_log_says)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++)
 		kernel(i, launch(i, 10 * MS, 0, false), 12 * MS, 15 * MS);
 	plan_job();
@@ -130,17 +131,15 @@ static void test_kernels_run_when_their_log_says(void **state)
 	assert_int_equal(job.plans[0].all[0].least_ns, 3 * MS);
 }
 
-static void test_no_kernel_begins_before_its_launch(void **state)
+TEST(no_kernel_begins_before_its_launch)
 {
-	(void)state;
 	kernel(0, launch(0, 10 * MS, 0, false), 9 * MS, 15 * MS);
 	plan_job();
 	assert_int_equal(job.plans[0].all[0].begin_ns, 10 * MS);
 }
 
-static void test_collectives_end_after_the_last_rank_begins(void **state)
+TEST(collectives_end_after_the_last_rank_begins)
 {
-	(void)state;
 	launch(0, 10 * MS, 0, false);
 	launch(1, 30 * MS, 0, false);
 	plan_job();
@@ -170,9 +169,8 @@ static unsigned transfer(unsigned rank, uint64_t at_ns, const char *func)
 	return job.handle;
 }
 
-static void test_a_receive_ends_after_its_send_begins(void **state)
+TEST(a_receive_ends_after_its_send_begins)
 {
-	(void)state;
 	kernel(0, transfer(0, 5 * MS, "Send"), 5 * MS, 6 * MS);
 	kernel(0, transfer(0, 30 * MS, "Send"), 30 * MS, 31 * MS);
 	kernel(1, transfer(1, 9 * MS, "Recv"), 9 * MS, 10 * MS);
@@ -183,9 +181,8 @@ static void test_a_receive_ends_after_its_send_begins(void **state)
 	assert_true(job.plans[1].all[1].end_ns > 30 * MS);
 }
 
-static void test_launches_know_those_they_run_with(void **state)
+TEST(launches_know_those_they_run_with)
 {
-	(void)state;
 	launch(0, 10 * MS, 0, false);
 	launch(1, 10 * MS, 0, false);
 	transfer(0, 20 * MS, "Send");
@@ -203,9 +200,8 @@ static void test_launches_know_those_they_run_with(void **state)
 			 job.plans[0].all[1].number);
 }
 
-static void test_launches_wait_for_their_stream(void **state)
+TEST(launches_wait_for_their_stream)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++) {
 		launch(i, (i == 0 ? 10 : 30) * MS, 0, false);
 		launch(i, (i == 0 ? 11 : 31) * MS, 1, false);
@@ -216,9 +212,8 @@ static void test_launches_wait_for_their_stream(void **state)
 	assert_int_equal(job.plans[1].all[1].begin_ns, 31 * MS);
 }
 
-static void test_a_collective_that_a_rank_never_calls_never_ends(void **state)
+TEST(a_collective_that_a_rank_never_calls_never_ends)
 {
-	(void)state;
 	launch(0, 10 * MS, 0, false);
 	launch(0, 11 * MS, 1, false);
 	plan_job();
@@ -227,9 +222,8 @@ static void test_a_collective_that_a_rank_never_calls_never_ends(void **state)
 	assert_true(job.plans[0].all[1].begin_ns == LAUNCH_NEVER);
 }
 
-static void test_a_kernel_that_does_not_end_in_its_log_never_ends(void **state)
+TEST(a_kernel_that_does_not_end_in_its_log_never_ends)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++)
 		kernel(i, launch(i, 10 * MS, 0, false), 12 * MS,
 		       i == 0 ? 15 * MS : 0);
@@ -239,9 +233,8 @@ static void test_a_kernel_that_does_not_end_in_its_log_never_ends(void **state)
 }
 
 /* Both kernels would need the other one's stream. */
-static void test_collectives_in_different_order_never_end(void **state)
+TEST(collectives_in_different_order_never_end)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++) {
 		launch(i, 10 * MS, i, false);
 		launch(i, 11 * MS, 1 - i, false);
@@ -253,9 +246,8 @@ static void test_collectives_in_different_order_never_end(void **state)
 	}
 }
 
-static void test_a_captured_launch_runs_nothing(void **state)
+TEST(a_captured_launch_runs_nothing)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++) {
 		launch(i, 10 * MS, 0, true);
 		launch(i, 11 * MS, 1, false);
@@ -266,9 +258,8 @@ static void test_a_captured_launch_runs_nothing(void **state)
 	assert_int_equal(job.plans[0].all[1].begin_ns, 11 * MS);
 }
 
-static void test_plans_are_found_by_their_calls(void **state)
+TEST(plans_are_found_by_their_calls)
 {
-	(void)state;
 	launch(0, 10 * MS, 0, false);
 	launch(0, 11 * MS, 1, false);
 	plan_job();
@@ -280,25 +271,4 @@ static void test_plans_are_found_by_their_calls(void **state)
 				 job.plans[0].all[0].call == i ||
 					 job.plans[0].all[1].call == i);
 	}
-}
-
-#define PLANNED(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLANNED(test_kernels_run_when_their_log_says),
-		PLANNED(test_no_kernel_begins_before_its_launch),
-		PLANNED(test_collectives_end_after_the_last_rank_begins),
-		PLANNED(test_a_receive_ends_after_its_send_begins),
-		PLANNED(test_launches_know_those_they_run_with),
-		PLANNED(test_launches_wait_for_their_stream),
-		PLANNED(test_a_collective_that_a_rank_never_calls_never_ends),
-		PLANNED(test_a_kernel_that_does_not_end_in_its_log_never_ends),
-		PLANNED(test_collectives_in_different_order_never_end),
-		PLANNED(test_a_captured_launch_runs_nothing),
-		PLANNED(test_plans_are_found_by_their_calls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

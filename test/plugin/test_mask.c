@@ -27,14 +27,15 @@ static void play_with(const char *timing, void (*play)(void *argument),
 	unsetenv("NCCLSTAT_KERNEL_TIMING");
 }
 
-/* Defines a cmocka test that plays a scenario with this
- * NCCLSTAT_KERNEL_TIMING. */
-#define TIMING_TEST(test, timing, play) \
-	static void test(void **state) \
+/* Begins the scenario of a test with this NCCLSTAT_KERNEL_TIMING, whose statements
+ * follow in braces. */
+#define TIMING_SCENARIO(test, timing) \
+	static void test##_plays(void *argument); \
+	TEST(test) \
 	{ \
-		(void)state; \
-		play_with(timing, play, NULL); \
-	}
+		play_with(timing, test##_plays, NULL); \
+	} \
+	static void test##_plays(__attribute__((unused)) void *argument)
 
 static uint64_t mask_shown(void)
 {
@@ -110,11 +111,10 @@ static void be_constant(void *argument)
 	guest_close(&guest);
 }
 
-static void off_and_always_never_change(void **state)
+TEST(off_and_always_never_change)
 {
 	struct constant facts = { .api = 5 };
 
-	(void)state;
 	for (; facts.api <= 7; facts.api++) {
 		facts.on = false;
 		scenario_play(be_constant, &facts);
@@ -135,20 +135,18 @@ static void be_unable(void *argument)
 	guest_close(&guest);
 }
 
-static void releases_whose_jobs_it_could_end_are_not_asked(void **state)
+TEST(releases_whose_jobs_it_could_end_are_not_asked)
 {
-	(void)state;
 	for (int api = 1; api < 5; api++)
 		play_with("always", be_unable, &api);
 }
 
-static void decide_anew(void *argument)
+TIMING_SCENARIO(forked_child_decides_for_itself, "off")
 {
 	struct guest guest;
 	int status;
 	pid_t pid;
 
-	(void)argument;
 	guest_open(&guest, 5);
 	setenv("NCCLSTAT_KERNEL_TIMING", "always", 1);
 	pid = scenario_fork();
@@ -165,8 +163,6 @@ static void decide_anew(void *argument)
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3), 0, "the parent's");
 	guest_close(&guest);
 }
-
-TIMING_TEST(forked_child_decides_for_itself, "off", decide_anew)
 
 /* --- Communicators that are not seen ----------------------------------- */
 
@@ -188,12 +184,11 @@ static void *init_unseen(struct guest *guest)
 	return context;
 }
 
-static void be_blind_later(void *argument)
+TIMING_SCENARIO(communicator_that_is_not_published_changes_nothing, "always")
 {
 	struct guest guest;
 	void *unseen;
 
-	(void)argument;
 	guest_open(&guest, 5);
 	unseen = init_unseen(&guest);
 	CHECK_EQUAL(host_mask(), ON_5, "its calls are timed, too");
@@ -203,14 +198,10 @@ static void be_blind_later(void *argument)
 	guest_close(&guest);
 }
 
-TIMING_TEST(communicator_that_is_not_published_changes_nothing, "always",
-	    be_blind_later)
-
-static void be_blind_first(void *argument)
+TIMING_SCENARIO(nothing_is_timed_if_the_first_is_not_published, "always")
 {
 	struct guest guest = { .host = open_plugin(5) };
 
-	(void)argument;
 	init_unseen(&guest);
 	CHECK_EQUAL(host_mask(), 0, "nothing is asked for");
 	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
@@ -220,10 +211,7 @@ static void be_blind_first(void *argument)
 	guest_close(&guest);
 }
 
-TIMING_TEST(nothing_is_timed_if_the_first_is_not_published, "always",
-	    be_blind_first)
-
-static void have_two_libraries(void *argument)
+TIMING_SCENARIO(second_copy_of_nccl_has_a_mask_of_its_own, "always")
 {
 	const char *path = NCS_PLUGIN_PATH;
 	const struct nccl_profiler *table, *old;
@@ -231,7 +219,6 @@ static void have_two_libraries(void *argument)
 	int mask = 0;
 	struct guest guest;
 
-	(void)argument;
 	CHECK(library, "%s", dlerror());
 	table = dlsym(library, "ncclProfiler_v7");
 	guest_open(&guest, 5);
@@ -256,9 +243,6 @@ static void have_two_libraries(void *argument)
 	expect_status(&guest, NCS_KERNEL_ALWAYS, "as before");
 	guest_close(&guest);
 }
-
-TIMING_TEST(second_copy_of_nccl_has_a_mask_of_its_own, "always",
-	    have_two_libraries)
 
 /* --- Other writers ----------------------------------------------------- */
 
@@ -293,9 +277,8 @@ static void be_overruled(void *argument)
 	host_close(guest.host);
 }
 
-static void mask_set_by_others_is_left_alone(void **state)
+TEST(mask_set_by_others_is_left_alone)
 {
-	(void)state;
 	play_with("always", be_overruled, NULL);
 	play_with("off", be_overruled, NULL);
 }
@@ -365,24 +348,4 @@ SCENARIO(gpu_clock_is_learnt_and_gpu_times_are_checked_against_it)
 	check_losses(&guest, "two seconds early", NCS_LOSS_BAD_PTIMER, 1,
 		     END_OF_LOSSES);
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(off_and_always_never_change),
-		cmocka_unit_test(
-			releases_whose_jobs_it_could_end_are_not_asked),
-		cmocka_unit_test(forked_child_decides_for_itself),
-		cmocka_unit_test(
-			communicator_that_is_not_published_changes_nothing),
-		cmocka_unit_test(
-			nothing_is_timed_if_the_first_is_not_published),
-		cmocka_unit_test(second_copy_of_nccl_has_a_mask_of_its_own),
-		cmocka_unit_test(mask_set_by_others_is_left_alone),
-		cmocka_unit_test(
-			gpu_clock_is_learnt_and_gpu_times_are_checked_against_it),
-	};
-
-	return cmocka_run_group_tests_name("mask", tests, NULL, NULL);
 }

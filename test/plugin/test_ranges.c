@@ -421,11 +421,10 @@ SCENARIO(range_without_calls_takes_no_entry)
 	guest_close(&guest);
 }
 
-static void cut(void *argument)
+SCENARIO(long_range_names_are_truncated)
 {
 	char name[500], kept[NCS_RANGE_NAME_BYTES];
 
-	(void)argument;
 	come();
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
@@ -443,8 +442,6 @@ static void cut(void *argument)
 	CHECK_EQUAL(find(kept)->calls, 72 - 12, "cut ones are one");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(long_range_names_are_truncated, cut)
 
 static void turned_off(void *argument)
 {
@@ -572,7 +569,7 @@ SCENARIO(forked_child_can_attach_to_nvtx)
 	pthread_join(thread, NULL);
 }
 
-static void capture(void *argument)
+SCENARIO(replayed_call_is_in_the_range_of_its_capture)
 {
 	struct host_event event = {
 		.type = NCCL_EVENT_COLL_API,
@@ -583,7 +580,6 @@ static void capture(void *argument)
 	};
 	void *captured;
 
-	(void)argument;
 	come();
 	ranges.push("capture");
 	captured = start(&guest, &event);
@@ -598,8 +594,6 @@ static void capture(void *argument)
 	check_losses(&guest, "after a replay", END_OF_LOSSES);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(replayed_call_is_in_the_range_of_its_capture, capture)
 
 SCENARIO(forgotten_call_is_counted_as_loss)
 {
@@ -773,12 +767,11 @@ TEST(chained_nvtx_tool_gets_all_calls)
 
 /* --- Marks ------------------------------------------------------------- */
 
-static void mark(void *argument)
+SCENARIO(mark_becomes_a_record)
 {
 	struct ncs_record found;
 	const struct ncs_range_view *range;
 
-	(void)argument;
 	come();
 	ranges.push("step");
 	call();
@@ -791,8 +784,6 @@ static void mark(void *argument)
 	CHECK_EQUAL(range->calls, 0, "a mark is not a range");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(mark_becomes_a_record, mark)
 
 /* --- Cost for the program ---------------------------------------------- */
 

@@ -47,12 +47,11 @@ static void await_done(uint64_t operations)
 		   (unsigned long long)operations);
 }
 
-static void report_all(void *argument)
+SCENARIO(replayed_operations_have_numbers_and_times)
 {
 	struct view view;
 	uint64_t done;
 
-	(void)argument;
 	open_and_capture("all");
 	done = cuda_job_done(job.header);
 	CHECK_EQUAL(cuda->counts().stamps, 2 * LAUNCHES, "stamps");
@@ -84,14 +83,11 @@ static void report_all(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(replayed_operations_have_numbers_and_times, report_all)
-
 /* A kernel that has begun and does not end. */
-static void hang(void *argument)
+SCENARIO(operation_that_hangs_in_a_replay_is_in_flight)
 {
 	const struct ncs_operation *op = NULL;
 
-	(void)argument;
 	open_and_capture("all");
 	replay(LAUNCHES * STAMPED + STAMPED + 1);
 	await_done(LAUNCHES + 1);
@@ -108,12 +104,9 @@ static void hang(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(operation_that_hangs_in_a_replay_is_in_flight, hang)
-
 /* The others are known to be over when the next replay begins. */
-static void report_first(void *argument)
+SCENARIO(first_launch_reports_replays_by_default)
 {
-	(void)argument;
 	open_and_capture("auto");
 	CHECK_EQUAL(cuda->counts().stamps, 2, "stamps");
 	replay(STAMPED + LAUNCHES - 1);
@@ -126,11 +119,8 @@ static void report_first(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(first_launch_reports_replays_by_default, report_first)
-
-static void report_none(void *argument)
+SCENARIO(nothing_is_stamped_if_it_is_off)
 {
-	(void)argument;
 	open_and_capture("off");
 	CHECK_EQUAL(cuda->counts().stamps, 0, "stamps");
 	CHECK_EQUAL(cuda->counts().calls[FAKE_CUDA_MODULE_LOAD], 0, "loads");
@@ -138,14 +128,11 @@ static void report_none(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(nothing_is_stamped_if_it_is_off, report_none)
-
 /* A graph outlives its communicator. */
-static void replay_after_finalize(void *argument)
+SCENARIO(graph_that_outlives_its_communicator_does_no_harm)
 {
 	size_t kernels;
 
-	(void)argument;
 	open_and_capture("all");
 	replay(LAUNCHES * STAMPED);
 	await_done(LAUNCHES);
@@ -164,15 +151,11 @@ static void replay_after_finalize(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(graph_that_outlives_its_communicator_does_no_harm,
-	      replay_after_finalize)
-
 /* The GPU writes more than the ring holds while nobody reads. */
-static void overrun(void *argument)
+SCENARIO(reports_that_are_overwritten_are_counted)
 {
 	const size_t ring = NCS_STAMP_RING / 2 * STAMPED;
 
-	(void)argument;
 	open_and_capture("all");
 	replay(LAUNCHES * STAMPED);
 	await_done(LAUNCHES);
@@ -198,8 +181,6 @@ static void overrun(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(reports_that_are_overwritten_are_counted, overrun)
-
 static void refuse(void *argument)
 {
 	const enum fake_cuda_call call = *(const enum fake_cuda_call *)argument;
@@ -219,9 +200,8 @@ static void refuse(void *argument)
 	cuda_job_close();
 }
 
-static void driver_that_refuses_stamps_is_told(void **state)
+TEST(driver_that_refuses_stamps_is_told)
 {
-	(void)state;
 	for (int i = FAKE_CUDA_CAPTURE_INFO; i < FAKE_CUDA_CALL_COUNT; i++) {
 		enum fake_cuda_call call = (enum fake_cuda_call)i;
 
@@ -230,11 +210,10 @@ static void driver_that_refuses_stamps_is_told(void **state)
 }
 
 /* Each graph has its own numbers of a replay, the function goes on counting. */
-static void replay_in_turn(void *argument)
+SCENARIO(graphs_that_are_replayed_in_turn_count_on)
 {
 	void *second;
 
-	(void)argument;
 	open_and_capture("all");
 	second = cuda->stream_create();
 	cuda->capture_begin(second, FAKE_CUDA_THREAD_LOCAL);
@@ -252,8 +231,6 @@ static void replay_in_turn(void *argument)
 		    2 * LAUNCHES + 2, "its number");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(graphs_that_are_replayed_in_turn_count_on, replay_in_turn)
 
 /* --- Which launches report by default ------------------------------------ */
 
@@ -298,9 +275,8 @@ static void learn(unsigned launches, uint64_t stamped)
 	WAIT_UNTIL(REPLAYS(timed) == reported, "the last replay is reported");
 }
 
-static void learn_that_replays_are_long(void *argument)
+SCENARIO(all_launches_report_where_replays_are_long)
 {
-	(void)argument;
 	setenv("NCCLSTAT_GRAPHS", "auto", 1);
 	cuda_job_come("all");
 	CHECK_EQUAL(capture(LAUNCHES, 5000000), 1, "nothing is known");
@@ -314,12 +290,8 @@ static void learn_that_replays_are_long(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(all_launches_report_where_replays_are_long,
-	      learn_that_replays_are_long)
-
-static void learn_that_replays_are_short(void *argument)
+SCENARIO(first_launch_reports_where_replays_are_short)
 {
-	(void)argument;
 	setenv("NCCLSTAT_GRAPHS", "auto", 1);
 	cuda_job_come("all");
 	for (unsigned i = 0; i < 3; i++) {
@@ -329,13 +301,9 @@ static void learn_that_replays_are_short(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(first_launch_reports_where_replays_are_short,
-	      learn_that_replays_are_short)
-
 /* 6.4 ms: the stamps of 6 launches are within 0.5 % of them. */
-static void learn_how_many_are_cheap(void *argument)
+SCENARIO(launches_between_report_as_far_as_they_are_cheap)
 {
-	(void)argument;
 	setenv("NCCLSTAT_GRAPHS", "auto", 1);
 	cuda_job_come("all");
 	CHECK_EQUAL(capture(8, 800000), 1, "nothing is known");
@@ -351,9 +319,6 @@ static void learn_how_many_are_cheap(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(launches_between_report_as_far_as_they_are_cheap,
-	      learn_how_many_are_cheap)
-
 /* Returns the sequence number of the only operation in flight. */
 static uint64_t number_in_flight(const struct ncs_header *header)
 {
@@ -364,7 +329,7 @@ static uint64_t number_in_flight(const struct ncs_header *header)
 }
 
 /* The second launch of one rank runs, and the first one of the other. */
-static void choose_differently(void *argument)
+SCENARIO(ranks_that_choose_differently_number_operations_alike)
 {
 	const struct ncs_header *headers[2];
 	struct {
@@ -373,7 +338,6 @@ static void choose_differently(void *argument)
 		unsigned stamped;
 	} ranks[2];
 
-	(void)argument;
 	setenv("NCCLSTAT_GRAPHS", "auto", 1);
 	cuda_job_come("all");
 	ranks[0].context = job.guest.context;
@@ -421,30 +385,4 @@ static void choose_differently(void *argument)
 	}
 	cuda_job_finalize_in(ranks[1].context);
 	cuda_job_close();
-}
-
-SCENARIO_TEST(ranks_that_choose_differently_number_operations_alike,
-	      choose_differently)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replayed_operations_have_numbers_and_times),
-		cmocka_unit_test(operation_that_hangs_in_a_replay_is_in_flight),
-		cmocka_unit_test(first_launch_reports_replays_by_default),
-		cmocka_unit_test(nothing_is_stamped_if_it_is_off),
-		cmocka_unit_test(
-			graph_that_outlives_its_communicator_does_no_harm),
-		cmocka_unit_test(reports_that_are_overwritten_are_counted),
-		cmocka_unit_test(driver_that_refuses_stamps_is_told),
-		cmocka_unit_test(graphs_that_are_replayed_in_turn_count_on),
-		cmocka_unit_test(all_launches_report_where_replays_are_long),
-		cmocka_unit_test(first_launch_reports_where_replays_are_short),
-		cmocka_unit_test(
-			launches_between_report_as_far_as_they_are_cheap),
-		cmocka_unit_test(
-			ranks_that_choose_differently_number_operations_alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

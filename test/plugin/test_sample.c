@@ -31,15 +31,6 @@ static void sample(const char *one_in, const char *slow)
 	setenv("NCCLSTAT_SHM_BYTES", "256M", 1);
 }
 
-static int forget_environment(void **state)
-{
-	(void)state;
-	unsetenv("NCCLSTAT_SAMPLE");
-	unsetenv("NCCLSTAT_SAMPLE_SLOW");
-	unsetenv("NCCLSTAT_SHM_BYTES");
-	return 0;
-}
-
 static bool is_left_out(const struct ncs_record *record)
 {
 	return record->flags & NCS_RECORD_LEFT_OUT;
@@ -343,11 +334,10 @@ static void assert_agreement(const struct chosen *chosen, unsigned level)
 	assert_share(kept, all, level, "transfers");
 }
 
-static void all_ranks_keep_the_same_operations(void **state)
+TEST(all_ranks_keep_the_same_operations)
 {
 	static const int apis[] = { 2, 4, LAST_API };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(apis) / sizeof(apis[0]); i++) {
 		const struct chosen *chosen = choose(apis[i], "4", ONE_IN_4);
 
@@ -356,15 +346,13 @@ static void all_ranks_keep_the_same_operations(void **state)
 	}
 }
 
-static void
-operations_kept_at_a_level_are_kept_at_all_lower_levels(void **state)
+TEST(operations_kept_at_a_level_are_kept_at_all_lower_levels)
 {
 	const struct chosen *more = choose(LAST_API, "4", ONE_IN_4);
 	const struct chosen *less = choose(LAST_API, "16", ONE_IN_16);
 	const bool *of_more = (const bool *)more;
 	const bool *of_less = (const bool *)less;
 
-	(void)state;
 	assert_agreement(less, ONE_IN_16);
 	for (size_t i = 0; i < sizeof(*more) / sizeof(bool); i++)
 		if (of_less[i] && !of_more[i])
@@ -417,12 +405,11 @@ static void play_replays(void *argument)
 	host_close(host);
 }
 
-static void replays_of_a_graph_are_sampled_independently(void **state)
+TEST(replays_of_a_graph_are_sampled_independently)
 {
 	/* The latest number repeatedly, and the numbers of the capture. */
 	struct replays replays[] = { { 5, 1 }, { 17, 3 } };
 
-	(void)state;
 	sample("4", NEVER);
 	for (unsigned i = 0; i < 2; i++)
 		scenario_play(play_replays, &replays[i]);
@@ -517,9 +504,8 @@ static void play_families(void *argument)
 	guest_close(&guest);
 }
 
-static void children_are_kept_with_their_operation(void **state)
+TEST(children_are_kept_with_their_operation)
 {
-	(void)state;
 	sample("3", NEVER); /* at 1 in 4 */
 	scenario_play(play_families, NULL);
 }
@@ -628,9 +614,8 @@ static void play_a_late_part(void *argument)
 	guest_close(&guest);
 }
 
-static void slow_operations_are_kept_and_represent_only_themselves(void **state)
+TEST(slow_operations_are_kept_and_represent_only_themselves)
 {
-	(void)state;
 	sample("16384", SLOW);
 	scenario_play(play_slowly, NULL);
 	scenario_play(play_a_slow_kernel, NULL);
@@ -679,36 +664,17 @@ static void play_queued(void *argument)
 	guest_close(&guest);
 }
 
-static void queued_operation_is_not_slow(void **state)
+TEST(queued_operation_is_not_slow)
 {
-	(void)state;
 	sample("16384", QUEUE);
 	scenario_play(play_queued, NULL);
 }
 
 /* --- Records that are never sampled ------------------------------------ */
 
-static void sampling_does_not_change_the_tables(void **state)
+TEST(sampling_does_not_change_the_tables)
 {
-	(void)state;
 	scenario_compare_dumps(
 		"--sample=64",
 		"net-v1-mix net-v3-mix net-v5-ddp8 net-v5-graph");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_ranks_keep_the_same_operations),
-		cmocka_unit_test(
-			operations_kept_at_a_level_are_kept_at_all_lower_levels),
-		cmocka_unit_test(replays_of_a_graph_are_sampled_independently),
-		cmocka_unit_test(children_are_kept_with_their_operation),
-		cmocka_unit_test(
-			slow_operations_are_kept_and_represent_only_themselves),
-		cmocka_unit_test(queued_operation_is_not_slow),
-		cmocka_unit_test(sampling_does_not_change_the_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, forget_environment);
 }

@@ -566,13 +566,12 @@ static void check_remains(const pid_t *latest)
 	ncs_paths_release(&paths);
 }
 
-static void storm(void *argument)
+SCENARIO(short_jobs_that_end_in_every_way_hurt_nobody)
 {
 	unsigned waves = (number_of("STORM_JOBS", 96) + RANKS - 1) / RANKS;
 	unsigned seed = number_of("STORM_SEED", 1);
 	pid_t latest[RANKS] = { 0 };
 
-	(void)argument;
 	alarm(600);
 	ranks = mmap(NULL, RANKS * sizeof(*ranks) + sizeof(*arrived),
 		     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -593,8 +592,6 @@ static void storm(void *argument)
 	CHECK(ncs_clean(scenario_directory, NULL, NULL, NULL) > 0, "--clean");
 	CHECK_EQUAL(count_objects() + count_controls(), 0, "after --clean");
 }
-
-SCENARIO_TEST(short_jobs_that_end_in_every_way_hurt_nobody, storm)
 
 int main(void)
 {
