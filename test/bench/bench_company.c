@@ -123,26 +123,6 @@ static void ask(struct companion *companion, enum company company)
 
 /* --- Time --------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-static double median(const double *values, size_t count)
-{
-	double *sorted = malloc(count * sizeof(*sorted)), middle;
-
-	if (!sorted)
-		bench_fail("malloc", strerror(ENOMEM));
-	memcpy(sorted, values, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), compare);
-	middle = sorted[count / 2];
-	free(sorted);
-	return middle;
-}
-
 /* Returns the ns that a callback takes. */
 static double time_writer(struct bench_caller *writer)
 {
@@ -153,6 +133,12 @@ static double time_writer(struct bench_caller *writer)
 				    (uint8_t)(i % BENCH_CHANNELS));
 	return (double)(ncs_clock_monotonic_ns() - before) /
 	       (BATCH * BENCH_PROXY_OP_CALLBACKS);
+}
+
+static double median(double *values, size_t count)
+{
+	bench_sort(values, count);
+	return values[count / 2];
 }
 
 static void print_times(double (*times)[COMPANY_COUNT], size_t rounds)

@@ -143,16 +143,9 @@ static double time_exit_us(const struct subject *subject)
 	       1000;
 }
 
-static int compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 static double median(double *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), compare);
+	bench_sort(values, count);
 	return values[count / 2];
 }
 

@@ -62,14 +62,6 @@ struct bench {
 	uint64_t lines_ns, states_ns, diagnosis_ns;
 };
 
-static uint64_t processor_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
-}
-
 /* Hands a look over as the lines that it comes in; only reading them is
  * timed. */
 static void feed(struct bench *bench, unsigned node, const char *bytes,
@@ -81,13 +73,13 @@ static void feed(struct bench *bench, unsigned node, const char *bytes,
 		size_t length;
 		size_t taken = ncs_line_put(&bench->writers[node], bytes, size,
 					    text, &length);
-		uint64_t began_ns = processor_ns();
+		uint64_t began_ns = bench_processor_ns();
 
 		if (ncs_line_parse(text, length - 1, &line) != NCS_LINE_OURS ||
 		    ncs_fleet_feed(bench->fleet, node, line.bytes,
 				   line.byte_count, now_ns) != 0)
 			bench_fail("a line", "it is not read");
-		bench->lines_ns += processor_ns() - began_ns;
+		bench->lines_ns += bench_processor_ns() - began_ns;
 		bytes += taken;
 		size -= taken;
 	}
@@ -113,14 +105,14 @@ static void look(struct bench *bench, uint64_t after_ns, uint64_t now_ns)
 		if (bytes_before > bench->most_bytes)
 			bench->most_bytes = bytes_before;
 	}
-	times_ns[0] = processor_ns();
+	times_ns[0] = bench_processor_ns();
 	if (ncs_model_update(&bench->model, ncs_fleet_source(bench->fleet),
 			     now_ns) != 0)
 		bench_fail("a look", strerror(ENOMEM));
-	times_ns[1] = processor_ns();
+	times_ns[1] = bench_processor_ns();
 	if (ncs_diagnose(&bench->diagnosis, &bench->model) != 0)
 		bench_fail("a look", strerror(ENOMEM));
-	times_ns[2] = processor_ns();
+	times_ns[2] = bench_processor_ns();
 	bench->states_ns += times_ns[1] - times_ns[0];
 	bench->diagnosis_ns += times_ns[2] - times_ns[1];
 }

@@ -88,15 +88,6 @@ static void start_ranks(pid_t ranks[PROCESSES])
 
 /* --- Looks -------------------------------------------------------------- */
 
-static uint64_t processor_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)time.tv_nsec;
-}
-
 static bool wants_none(const void *context, const char *id)
 {
 	(void)context;
@@ -158,9 +149,9 @@ static void measure(const char *name, uint64_t wanted, unsigned count)
 		uint64_t began_ns;
 
 		nanosleep(&pause, NULL);
-		began_ns = processor_ns();
+		began_ns = bench_processor_ns();
 		size = look(&metrics, source, &model, &diagnosis);
-		times_ns[i] = processor_ns() - began_ns;
+		times_ns[i] = bench_processor_ns() - began_ns;
 	}
 	qsort(times_ns, count, sizeof(*times_ns), compare);
 	printf("%-8s  %zu segments  %7zu bytes  median %6.2f ms  greatest"

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "analysis/path/critical_path.h"
+#include "test/bench/caller.h"
 
 #define START_NS UINT64_C(1000000000000)
 #define ROW 4u
@@ -30,15 +31,6 @@ static const char *const specifications[] = {
 
 /* Returns the processor time of this process, in ns: other processes may hold
  * the processor in between. */
-static uint64_t processor_time_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)time.tv_nsec;
-}
-
 static uint64_t next(uint64_t *seed)
 {
 	uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);
@@ -195,13 +187,13 @@ static void measure(const struct bench_options *bench, unsigned collectives,
 	if (!path)
 		abort();
 	for (unsigned i = 0; i < collectives; i += ROW) {
-		uint64_t before_ns = processor_time_ns();
+		uint64_t before_ns = bench_processor_ns();
 
 		for (unsigned c = 0; c < ROW; c++)
 			if (ncs_path_add(path, &row.joined[c], true,
 					 i / 1024) != 0)
 				abort();
-		spent_ns += processor_time_ns() - before_ns;
+		spent_ns += bench_processor_ns() - before_ns;
 		move(&row, ranks);
 	}
 	if (ncs_path_end(path) != 0)

@@ -15,6 +15,7 @@
 
 #include "plugin/nccl/nvtx_abi.h"
 #include "shm/clock.h"
+#include "test/bench/caller.h"
 
 #define WORDS 16
 #define PAIRS 1000
@@ -139,13 +140,6 @@ static struct subject {
 
 #define COUNT (sizeof(subjects) / sizeof(subjects[0]))
 
-static int compare(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static void attach(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
@@ -193,7 +187,7 @@ int main(int argc, char **argv)
 	printf("%-32s %8s %8s %8s\n", "ns a push and a pop", "10 %", "median",
 	       "90 %");
 	for (unsigned k = 0; k < COUNT; k++) {
-		qsort(subjects[k].ns, ROUNDS, sizeof(double), compare);
+		bench_sort(subjects[k].ns, ROUNDS);
 		printf("%-32s %8.1f %8.1f %8.1f\n", subjects[k].name,
 		       subjects[k].ns[ROUNDS / 10], subjects[k].ns[ROUNDS / 2],
 		       subjects[k].ns[ROUNDS * 9 / 10]);

@@ -140,16 +140,9 @@ static double ms_since(uint64_t began_ns)
 	return (double)(ncs_clock_monotonic_ns() - began_ns) / 1e6;
 }
 
-static int compare(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static void print(const char *what, double *times_ms, unsigned count)
 {
-	qsort(times_ms, count, sizeof(*times_ms), compare);
+	bench_sort(times_ms, count);
 	printf("  %-24s %8.2f ms, %8.2f at worst\n", what, times_ms[count / 2],
 	       times_ms[count - 1]);
 }

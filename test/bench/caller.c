@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 void bench_fail(const char *what, const char *why)
@@ -22,6 +23,27 @@ unsigned bench_number(const char *text, unsigned most)
 	if (end == text || *end || value < 1 || value > most)
 		bench_fail(text, "a number is expected");
 	return (unsigned)value;
+}
+
+uint64_t bench_processor_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)time.tv_nsec;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+void bench_sort(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare);
 }
 
 void bench_open_comm(struct host *host, const struct host_comm *comm,

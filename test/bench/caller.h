@@ -47,6 +47,12 @@ __attribute__((noreturn)) void bench_fail(const char *what, const char *why);
  * no such number. */
 unsigned bench_number(const char *text, unsigned most);
 
+/* Returns the processor time of all threads. */
+uint64_t bench_processor_ns(void);
+
+/* Sorts numbers, the least one first. */
+void bench_sort(double *values, size_t count);
+
 struct host *bench_open_plugin(const char *path);
 
 /* Opens a rank's end of a communicator. */
