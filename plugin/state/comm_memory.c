@@ -20,32 +20,43 @@ struct private_layout {
 	size_t transfers, bytes;
 };
 
+/* Adds an array; returns its offset. */
+static size_t add(size_t *bytes, size_t count, size_t size)
+{
+	size_t offset = *bytes;
+
+	*bytes += count * size;
+	return offset;
+}
+
 static struct private_layout private_layout(const struct ncs_segment_size *size)
 {
-	struct private_layout layout;
-	size_t bytes = 0;
+	struct private_layout layout = { 0 };
+	size_t *bytes = &layout.bytes;
 
-	layout.steps = bytes;
-	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
-		 sizeof(struct ncs_step_slot);
-	layout.ops = bytes; /* steps are whole cache lines */
-	bytes += size->operations * sizeof(struct ncs_operation_slot);
-	layout.proxy_ops = bytes;
-	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op_slot);
-	layout.queues = bytes;
-	bytes += size->channels * sizeof(struct ncs_channel_queue);
-	layout.places = bytes;
-	bytes += ncs_channel_places(size->channels) * sizeof(uint64_t);
-	layout.charged = bytes;
-	bytes += size->channels * sizeof(uint64_t[8]);
-	bytes = (bytes + 63) & ~(size_t)63;
-	layout.spans = bytes;
-	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX *
-		 sizeof(struct ncs_span_slot);
-	layout.transfers = bytes;
-	bytes += NCS_TRANSFER_PLACES * sizeof(struct ncs_transfer_place);
-	layout.bytes = bytes;
+	layout.steps = add(bytes, NCS_PROXY_OP_MAX * NCS_STEP_MAX,
+			   sizeof(struct ncs_step_slot));
+	/* Steps are whole cache lines. */
+	layout.ops =
+		add(bytes, size->operations, sizeof(struct ncs_operation_slot));
+	layout.proxy_ops =
+		add(bytes, NCS_PROXY_OP_MAX, sizeof(struct ncs_proxy_op_slot));
+	layout.queues =
+		add(bytes, size->channels, sizeof(struct ncs_channel_queue));
+	layout.places = add(bytes, ncs_channel_places(size->channels),
+			    sizeof(uint64_t));
+	layout.charged = add(bytes, size->channels, sizeof(uint64_t[8]));
+	*bytes = (*bytes + 63) & ~(size_t)63;
+	layout.spans = add(bytes, (size_t)NCS_LANE_MAX * NCS_SPAN_MAX,
+			   sizeof(struct ncs_span_slot));
+	layout.transfers = add(bytes, NCS_TRANSFER_PLACES,
+			       sizeof(struct ncs_transfer_place));
 	return layout;
+}
+
+static void *at(void *memory, uint64_t offset)
+{
+	return (char *)memory + offset;
 }
 
 int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
@@ -57,21 +68,18 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
 	if (memory == MAP_FAILED)
 		return -errno;
 	comm->private_memory = memory;
-	comm->steps = (struct ncs_step_slot *)((char *)memory + layout.steps);
-	comm->ops = (struct ncs_operation_slot *)((char *)memory + layout.ops);
-	comm->proxy_ops =
-		(struct ncs_proxy_op_slot *)((char *)memory + layout.proxy_ops);
-	comm->queues =
-		(struct ncs_channel_queue *)((char *)memory + layout.queues);
-	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
-	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
-	comm->transfers = (struct ncs_transfer_place *)((char *)memory +
-							layout.transfers);
+	comm->steps = at(memory, layout.steps);
+	comm->ops = at(memory, layout.ops);
+	comm->proxy_ops = at(memory, layout.proxy_ops);
+	comm->queues = at(memory, layout.queues);
+	comm->channel_places = at(memory, layout.places);
+	comm->charged = at(memory, layout.charged);
+	comm->transfers = at(memory, layout.transfers);
 	comm->transfer_places = 0;
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
-		comm->lanes[i].spans = (struct ncs_span_slot *)((char *)memory +
-								layout.spans) +
-				       (size_t)i * NCS_SPAN_MAX;
+		comm->lanes[i].spans =
+			(struct ncs_span_slot *)at(memory, layout.spans) +
+			(size_t)i * NCS_SPAN_MAX;
 	return 0;
 }
 
@@ -144,26 +152,24 @@ void ncs_comm_reset(struct ncs_comm *comm)
 	ncs_lane_forget_claims(comm);
 }
 
+/* Returns an entry of a table of the segment. */
+static void *entry_of(const struct ncs_comm *comm,
+		      const struct ncs_table *table, uint32_t place)
+{
+	return at(comm->header, table->offset + (size_t)place * table->stride);
+}
+
 static struct ncs_ring_producer ring_of(const struct ncs_comm *comm,
 					const struct ncs_table *rings,
 					uint32_t place, uint64_t records)
 {
-	struct ncs_ring *ring =
-		(struct ncs_ring *)((char *)comm->header + rings->offset +
-				    (size_t)place * rings->stride);
+	struct ncs_ring *ring = entry_of(comm, rings, place);
 
 	return (struct ncs_ring_producer){
 		.ring = ring,
 		.records = (struct ncs_record *)(ring + 1),
 		.mask = records - 1,
 	};
-}
-
-static struct ncs_lane *lane_at(const struct ncs_comm *comm,
-				const struct ncs_table *lanes, uint32_t place)
-{
-	return (struct ncs_lane *)((char *)comm->header + lanes->offset +
-				   (size_t)place * lanes->stride);
 }
 
 /* Points a lane to its call lane, if it has one. */
@@ -177,7 +183,7 @@ static void bind_calls(struct ncs_comm *comm, uint32_t index,
 	lane->calls.ring = NULL;
 	if (index == 0 || index > layout->call_rings.count)
 		return;
-	lane->call_lane = lane_at(comm, &layout->lanes, place);
+	lane->call_lane = entry_of(comm, &layout->lanes, place);
 	lane->calls = ring_of(comm, &layout->call_rings, index - 1,
 			      layout->call_ring_records);
 	lane->short_ring =
@@ -192,7 +198,7 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 	struct ncs_lane_state *lane = &comm->lanes[index];
 	uint32_t place = index < comm->lane_count ? index : 0;
 
-	lane->published = lane_at(comm, &layout->lanes, place);
+	lane->published = entry_of(comm, &layout->lanes, place);
 	lane->ring = ring_of(comm, &layout->rings, place, layout->ring_records);
 	bind_calls(comm, index, layout);
 	lane->ring_busy = 0;
@@ -215,19 +221,14 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 void ncs_comm_bind(struct ncs_comm *comm, const struct ncs_segment_size *size)
 {
 	struct ncs_header layout = { 0 };
-	char *base = (char *)comm->header;
 
 	ncs_segment_lay_out(&layout, size);
-	comm->channels = (struct ncs_channel *)(base + layout.channels.offset);
-	comm->operations =
-		(struct ncs_operation *)(base + layout.operations.offset);
-	comm->classes = (struct ncs_class *)(base + layout.classes.offset);
-	comm->histograms =
-		(struct ncs_histogram *)(base + layout.histograms.offset);
-	comm->ranges = (struct ncs_range *)(base + layout.ranges.offset);
-	comm->range_histograms =
-		(struct ncs_range_histogram *)(base +
-					       layout.range_histograms.offset);
+	comm->channels = entry_of(comm, &layout.channels, 0);
+	comm->operations = entry_of(comm, &layout.operations, 0);
+	comm->classes = entry_of(comm, &layout.classes, 0);
+	comm->histograms = entry_of(comm, &layout.histograms, 0);
+	comm->ranges = entry_of(comm, &layout.ranges, 0);
+	comm->range_histograms = entry_of(comm, &layout.range_histograms, 0);
 	comm->range_count = size->ranges;
 	comm->range_histogram_count = size->range_histograms;
 	comm->channel_count = size->channels;
