@@ -710,7 +710,7 @@ void ncs_operation_replay_ended(struct ncs_comm *comm,
 		ncs_operation_launch_done(comm, lane, op, launch, end, now);
 }
 
-bool ncs_operation_end_unfollowed(struct ncs_comm *comm,
+void ncs_operation_end_unfollowed(struct ncs_comm *comm,
 				  struct ncs_lane_state *lane,
 				  struct ncs_operation_slot *op,
 				  uint64_t launch, uint64_t now)
@@ -724,13 +724,12 @@ bool ncs_operation_end_unfollowed(struct ncs_comm *comm,
 	if (!(tag & 1) || ncs_load_acquire(&op->enqueued) == 0 ||
 	    ncs_load_relaxed(&op->launch) == 0 ||
 	    ncs_load_relaxed(&op->launch) > launch)
-		return false;
+		return;
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): only an
 	 * operation without children, and from here on it keeps its slot. */
 	if (!ncs_cas_acquire_release(&op->children, ncs_children_none(tag),
 				     ncs_children_none(tag) |
 					     NCS_LAUNCH_PENDING))
-		return false;
+		return;
 	child_done(comm, lane, op, NCS_LAUNCH_PENDING, now);
-	return true;
 }

@@ -80,9 +80,9 @@ void ncs_operation_replay_ended(struct ncs_comm *comm,
 				const struct ncs_launch_end *end, uint64_t now);
 
 /* Ends an operation that has no children, did not join its launch, and whose
- * launch is at most number `launch`, which is over. Returns false if it is not
- * such an operation. For the watch thread. */
-bool ncs_operation_end_unfollowed(struct ncs_comm *comm,
+ * launch is at most number `launch`, which is over; does nothing if it is not such
+ * an operation. For the watch thread. */
+void ncs_operation_end_unfollowed(struct ncs_comm *comm,
 				  struct ncs_lane_state *lane,
 				  struct ncs_operation_slot *op,
 				  uint64_t launch, uint64_t now);

@@ -180,6 +180,18 @@ void ncs_watched_ended(struct ncs_watched *self, struct ncs_launch_slot *slot)
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
 
+/* Ends the operations of launches that were not followed, up to number `launch`.
+ * The lock is held. */
+static void end_unfollowed(struct ncs_watched *self, uint64_t launch)
+{
+	struct ncs_lane_state *lane = ncs_lane_of_caller(self->comm);
+
+	for (uint32_t i = 0; i < self->comm->operation_count; i++)
+		ncs_operation_end_unfollowed(self->comm, lane,
+					     &self->comm->ops[i], launch,
+					     ncs_now());
+}
+
 void ncs_watched_end_unfollowed(struct ncs_watched *self)
 {
 	uint64_t number, ended;
@@ -192,12 +204,7 @@ void ncs_watched_end_unfollowed(struct ncs_watched *self)
 	/* Not while it launches: then its own thread counts them as their slots
 	 * are used again, which spares the two an exchange of cache lines. */
 	if (ended > self->scanned && number == self->last_number) {
-		struct ncs_lane_state *lane = ncs_lane_of_caller(self->comm);
-
-		for (uint32_t i = 0; i < self->comm->operation_count; i++)
-			ncs_operation_end_unfollowed(self->comm, lane,
-						     &self->comm->ops[i], ended,
-						     ncs_now());
+		end_unfollowed(self, ended);
 		self->scanned = ended;
 	}
 	ncs_launch_process.launches += number - self->last_number;
@@ -223,15 +230,8 @@ void ncs_watched_give_up(struct ncs_watched *self)
 
 void ncs_watched_give_up_operations(struct ncs_watched *self)
 {
-	struct ncs_lane_state *lane;
-
 	pthread_mutex_lock(&ncs_watched_lock);
-	if (self->comm) {
-		lane = ncs_lane_of_caller(self->comm);
-		for (uint32_t i = 0; i < self->comm->operation_count; i++)
-			ncs_operation_end_unfollowed(self->comm, lane,
-						     &self->comm->ops[i],
-						     UINT64_MAX, ncs_now());
-	}
+	if (self->comm)
+		end_unfollowed(self, UINT64_MAX);
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
