@@ -31,19 +31,6 @@ static bool is_time_to_follow(const struct ncs_launches *launches, uint64_t now)
 
 /* --- The launch --------------------------------------------------------- */
 
-/* Only the thread that gets a true result may use the launches. A launch that
- * is still between its two events will never stop: NCCL launches one at a time,
- * so that it has failed. */
-static bool take(struct ncs_launches *launches)
-{
-	/* ORDER: pairs with leave() (plugin/events/launch.c): one thread at a
-	 * time uses the launches. */
-	return ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_UNUSED,
-				       NCS_LAUNCHES_USED) ||
-	       ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_BETWEEN,
-				       NCS_LAUNCHES_USED);
-}
-
 /* Takes the launches again for the second event of a launch. Returns false if
  * another launch has begun, or they were given up. */
 static bool take_again(struct ncs_launches *launches, uint64_t handle)
@@ -57,7 +44,7 @@ static bool take_again(struct ncs_launches *launches, uint64_t handle)
 		return false;
 	if (ncs_load_relaxed(&launches->open_handle) == handle)
 		return true;
-	/* ORDER: pairs with take() (plugin/events/launch.c). */
+	/* ORDER: pairs with ncs_launches_take() (plugin/state/launches.h). */
 	ncs_store_release(&launches->use, NCS_LAUNCHES_BETWEEN);
 	return false;
 }
@@ -66,8 +53,7 @@ static void leave(struct ncs_launches *launches, enum ncs_launches_use use)
 {
 	if (use == NCS_LAUNCHES_UNUSED)
 		ncs_store_relaxed(&launches->open_handle, 0);
-	/* ORDER: pairs with take() (plugin/events/launch.c) and with
-	 * ncs_watched_take() (plugin/life/launch_poll.c). */
+	/* ORDER: pairs with ncs_launches_take() (plugin/state/launches.h). */
 	ncs_store_release(&launches->use, use);
 }
 
@@ -205,7 +191,7 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	int error;
 
-	if (launch->handle == 0 || !take(launches))
+	if (launch->handle == 0 || !ncs_launches_take(launches))
 		return;
 	/* ORDER: pairs with ncs_launch_watch_remove()
 	 * (plugin/life/launch_watch.c): they are still this communicator's. */
@@ -232,7 +218,8 @@ static void choose(struct ncs_lane_state *lane, struct ncs_launches *launches,
 	bool timed = launch->kind == NCS_LAUNCH_TIMED;
 	bool due = is_time_to_follow(launches, launch->now);
 
-	if ((!timed && !due) || launch->handle == 0 || !take(launches))
+	if ((!timed && !due) || launch->handle == 0 ||
+	    !ncs_launches_take(launches))
 		return;
 	/* ORDER: pairs with fail() (plugin/life/launch_poll.c) and with
 	 * ncs_launch_watch_remove() (plugin/life/launch_watch.c): the events
@@ -251,7 +238,7 @@ static bool adopt_context(struct ncs_launches *launches, void *context)
 	bool adopted = true;
 
 	/* Another thread is at it, or the communicator is being finalized. */
-	if (!take(launches))
+	if (!ncs_launches_take(launches))
 		return true;
 	/* ORDER: pairs with ncs_launch_watch_remove()
 	 * (plugin/life/launch_watch.c): they are still this communicator's. */
@@ -328,7 +315,7 @@ static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	bool stamped;
 
 	if (is_in_other_context(launches, launch->stream, stage) ||
-	    !take(launches))
+	    !ncs_launches_take(launches))
 		return;
 	ncs_capture_start(comm, lane, launches, launch->stream);
 	stamped = ncs_capture_is_stamped(lane);

@@ -160,15 +160,6 @@ static unsigned poll_launches(struct ncs_watched *self, bool all)
 	return ended;
 }
 
-bool ncs_watched_take(struct ncs_launches *launches)
-{
-	/* ORDER: pairs with leave() (plugin/events/launch.c). */
-	return ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_UNUSED,
-				       NCS_LAUNCHES_USED) ||
-	       ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_BETWEEN,
-				       NCS_LAUNCHES_USED);
-}
-
 /* Destroys all events, which are free. */
 static void destroy_events(struct ncs_launches *launches)
 {
@@ -191,7 +182,7 @@ static bool release(struct ncs_watched *self, bool there)
 	struct ncs_launches *launches = &self->launches;
 	struct ncs_launch_clock *clock;
 
-	if (!ncs_watched_take(launches))
+	if (!ncs_launches_take(launches))
 		return false;
 	pthread_mutex_lock(&ncs_watched_lock);
 	ncs_watched_give_up(self);

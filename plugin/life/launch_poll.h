@@ -17,8 +17,4 @@
  * time, and launches that have ended. */
 unsigned ncs_watched_serve(struct ncs_watched *self);
 
-/* Takes the launches from the launching threads for good. Returns false if one
- * is using them at the moment. */
-bool ncs_watched_take(struct ncs_launches *launches);
-
 #endif

@@ -317,7 +317,7 @@ void ncs_launch_watch_remove(struct ncs_comm *comm)
 	 * finds that the communicator is gone, or the thread closes. */
 	taken = ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_IDLE,
 					NCS_LAUNCHES_CLOSING) &&
-		ncs_watched_take(launches);
+		ncs_launches_take(launches);
 	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c): the
 	 * communicator is gone. */
 	ncs_store_release(&launches->stage, NCS_LAUNCHES_CLOSING);
@@ -325,8 +325,9 @@ void ncs_launch_watch_remove(struct ncs_comm *comm)
 	    (self->closed && ncs_load_relaxed(&watch.runs) == 0)) {
 		free_entry(self);
 	} else {
-		/* ORDER: pairs with take() (plugin/events/launch.c): the thread
-		 * takes them again, and releases the context. */
+		/* ORDER: pairs with ncs_launches_take()
+		 * (plugin/state/launches.h): the thread takes them again, and
+		 * releases the context. */
 		if (taken)
 			ncs_store_release(&launches->use, NCS_LAUNCHES_UNUSED);
 		if (!start_watch())

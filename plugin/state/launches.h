@@ -171,6 +171,20 @@ static inline void ncs_launch_put(struct ncs_launches *launches, uint64_t kind,
 	ncs_store_release(&launches->put[kind], put + 1);
 }
 
+/* Takes the launches, for a callback or for the watch thread, which keeps them:
+ * only the thread that gets a true result may use them. A
+ * launch that is still between its two events will never stop: NCCL launches one at
+ * a time, so that it has failed. */
+static inline bool ncs_launches_take(struct ncs_launches *launches)
+{
+	/* ORDER: pairs with leave() (plugin/events/launch.c): one thread at a
+	 * time uses the launches. */
+	return ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_UNUSED,
+				       NCS_LAUNCHES_USED) ||
+	       ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_BETWEEN,
+				       NCS_LAUNCHES_USED);
+}
+
 /* The word of a new launch's slot. */
 static inline uint64_t ncs_launch_state(uint64_t number)
 {
