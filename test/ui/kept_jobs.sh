@@ -266,7 +266,9 @@ check 'by which what is kept is found' await is_stuck_as 4721_3
 check 'by its own id as well' is_stuck_as 4724
 check 'and by that of the array' is_stuck_as 4721
 check 'it goes on to hang' await has_hung 4721_3
-# It is queued again, and starts at once.
+# It is queued again, and starts at once. Its ranks are killed: of some that have
+# left and others that have not, another one would be told than that which is missing.
+pkill -KILL -P "$player"
 end_job
 export SLURM_RESTART_COUNT=1
 start_job 4724 "$tmp/well"
