@@ -159,12 +159,13 @@ static bool take_same(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 
 	if (ncs_stream_facts(node->stream)->has_records ||
 	    !ncs_stream_is_same(rank, &clock->move, &times, &self->header)) {
-		rank->same_looks = 0;
+		rank->is_read_whole = false;
 		return false;
 	}
-	/* One of the readings has read all. */
-	if (rank->same_looks < NCS_READ_ALL_EVERY) {
-		rank->same_looks++;
+	/* The readings before may have missed what was filled in late. */
+	if (!rank->is_read_whole) {
+		ncs_stream_read_anew(rank);
+		rank->is_read_whole = true;
 		return false;
 	}
 	describe_state(self, clock, rank, sample);

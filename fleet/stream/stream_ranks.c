@@ -64,13 +64,18 @@ static void release_parts(struct ncs_stream_parts *parts)
 	memset(parts, 0, sizeof(*parts));
 }
 
+void ncs_stream_read_anew(struct ncs_stream_rank *rank)
+{
+	ncs_reader_close(rank->reader);
+	rank->reader = NULL;
+}
+
 /* Leaves a rank out of the look, as there is no room for its state. It stays
  * named. */
 static void leave_out(struct ncs_stream_reader *stream,
 		      struct ncs_stream_rank *rank)
 {
-	ncs_reader_close(rank->reader);
-	rank->reader = NULL;
+	ncs_stream_read_anew(rank);
 	release_parts(&rank->key);
 	release_parts(&rank->change);
 	rank->has_key = rank->has_state = false;
@@ -380,10 +385,8 @@ static void end_state(struct ncs_stream_rank *rank,
 	}
 	/* A reader that went back in time would look for operations in slots
 	 * that later ones used. */
-	if (head->taken_ns < rank->taken_ns) {
-		ncs_reader_close(rank->reader);
-		rank->reader = NULL;
-	}
+	if (head->taken_ns < rank->taken_ns)
+		ncs_stream_read_anew(rank);
 	rank->has_state = true;
 	rank->is_behind = rank->is_left_out = false;
 	rank->taken_ns = head->taken_ns;
@@ -522,10 +525,8 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 	if (error)
 		return error;
 	/* A reader keeps the clock that it found when it was opened. */
-	if (rank->reader && !is_same_move(&rank->reader_move, move)) {
-		ncs_reader_close(rank->reader);
-		rank->reader = NULL;
-	}
+	if (rank->reader && !is_same_move(&rank->reader_move, move))
+		ncs_stream_read_anew(rank);
 	lay(&rank->key, bytes, image->bytes, size, false);
 	lay(&rank->change, bytes, image->bytes, size, false);
 	error = take_snapshot(rank, move, image->bytes, size, snapshot, moved);

@@ -78,7 +78,7 @@ struct ncs_stream_rank {
 	uint64_t shown_ns; /* for the caller; 0 for a new rank */
 	uint32_t flags;    /* enum ncs_state_flag of the state */
 	uint64_t said;     /* as of ncs_stream_is_same(); 0: not known */
-	unsigned same_looks; /* for the caller: that said the same, in a row */
+	bool is_read_whole; /* for the caller: since what it says is the same */
 	uint64_t look;     /* number of the latest look with a state of it,
 			      plus 1 */
 	struct ncs_reader *reader;
@@ -195,6 +195,10 @@ bool ncs_stream_is_same(struct ncs_stream_rank *rank,
 			const struct ncs_clock_move *move,
 			struct ncs_state_times *times,
 			struct ncs_header *moved);
+
+/* Has the next snapshot read all slots of operations, not only those that may
+ * have changed. */
+void ncs_stream_read_anew(struct ncs_stream_rank *rank);
 
 /* Frees the image, which is empty then. */
 void ncs_stream_image_release(struct ncs_stream_image *image);

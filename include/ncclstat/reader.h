@@ -63,10 +63,6 @@ void ncs_paths_release(struct ncs_paths *paths);
 /* --- Attaching --------------------------------------------------------- */
 
 /* A reader of one segment. */
-/* One snapshot in this many looks at all slots of operations: one that was given out
- * long ago may be filled in late. */
-#define NCS_READ_ALL_EVERY 16
-
 struct ncs_reader;
 
 /* Maps a segment read-only and validates it. On NCS_ATTACHED *reader is set, to

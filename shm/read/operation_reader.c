@@ -8,6 +8,10 @@
 #include "shm/atomics.h"
 #include "shm/clock.h"
 
+/* One reading in this many reads all slots: a slot that was given out long ago
+ * may be filled in late. */
+#define READ_ALL_EVERY 16
+
 /* Copies a slot, whose number is its lock. Returns false if it is empty or was
  * being written. */
 static bool read_operation(struct ncs_operation *copy,
@@ -124,7 +128,7 @@ void ncs_operation_slots_mark(struct ncs_reader *reader)
 	/* A slot may be filled in some time after it was given out, so begin
 	 * before the slots of the latest two readings. */
 	uint64_t from = reader->given[1] - NCS_FILLED_RECENT;
-	bool all = reader->readings++ % NCS_READ_ALL_EVERY == 0 ||
+	bool all = reader->readings++ % READ_ALL_EVERY == 0 ||
 		   given - from >= count || revived != reader->revived ||
 		   !NCS_SEGMENT_HAS(&reader->header, filled);
 

@@ -13,7 +13,6 @@
 #include "analysis/base/source.h"
 #include "analysis/model/model.h"
 #include "fleet/head/fleet.h"
-#include "ncclstat/reader.h"
 #include "test/unit/support/simulated_streams.h"
 
 #define S UINT64_C(1000000000)
@@ -26,8 +25,9 @@
 #define MISSING_S 26u
 #define LOOKS 48u
 
-/* Looks after which all ranks have been told by a key since then. */
-#define SETTLED (20u + NCS_READ_ALL_EVERY)
+/* Looks after which all ranks have been told by a key since then, 10 s later at
+ * most, said the same again, and were read once more. */
+#define SETTLED (MISSING_S - AGE_S + 10u + 2u)
 
 struct watched {
 	struct ncs_fleet *fleet;
