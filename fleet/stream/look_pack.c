@@ -30,8 +30,8 @@ struct part {
 };
 
 struct parts {
-	struct part parts[PARTS_MAX];
 	size_t bytes; /* of all */
+	struct part parts[PARTS_MAX];
 };
 
 static void forget_part(struct parts *parts, size_t number)
@@ -283,89 +283,52 @@ size_t ncs_look_unpacker_kept(const struct ncs_look_unpacker *unpacker)
 	return unpacker->base.bytes;
 }
 
-/* Visits a chunk, whose checksums are made. Returns its length; 0 if it is no
- * chunk; or -errno. */
-static int64_t visit_chunk(char *at, size_t left, ncs_chunk_visit *visit,
-			   void *context)
-{
-	struct ncs_chunk *chunk = (struct ncs_chunk *)at;
-	int error;
-
-	/* A pack in a pack would go on for ever. */
-	if (left < sizeof(*chunk) || chunk->type == NCS_CHUNK_PACK ||
-	    chunk->bytes > NCS_PAYLOAD_BYTES_MAX ||
-	    ncs_chunk_file_bytes(chunk) > left)
-		return 0;
-	ncs_chunk_seal(chunk, chunk + 1);
-	if (!ncs_chunk_is_good(chunk))
-		return 0;
-	error = visit(context, chunk, (const char *)(chunk + 1));
-	return error ? error : (int64_t)ncs_chunk_file_bytes(chunk);
-}
-
-/* Visits all chunks of a part. Returns 0, or what `visit` returned. */
-static int visit_chunks(char *bytes, size_t size, ncs_chunk_visit *visit,
-			void *context, bool *is_whole)
+/* Makes the checksums of chunks. Returns false if they are not whole. */
+static bool seal_chunks(char *bytes, size_t size)
 {
 	size_t at = 0;
 
 	while (at < size) {
-		int64_t taken = visit_chunk(bytes + at, size - at, visit,
-					    context);
+		struct ncs_chunk *chunk = (struct ncs_chunk *)(bytes + at);
 
-		if (taken <= 0)
-			return (int)taken;
-		at += (size_t)taken;
+		/* A pack in a pack would go on for ever. */
+		if (size - at < sizeof(*chunk) ||
+		    chunk->type == NCS_CHUNK_PACK ||
+		    chunk->bytes > NCS_PAYLOAD_BYTES_MAX ||
+		    ncs_chunk_file_bytes(chunk) > size - at)
+			return false;
+		ncs_chunk_seal(chunk, chunk + 1);
+		if (!ncs_chunk_is_good(chunk))
+			return false;
+		at += ncs_chunk_file_bytes(chunk);
 	}
-	*is_whole = true;
-	return 0;
+	return true;
 }
 
-/* Unpacks a part to `bytes`, which have room for it, and visits its chunks. */
-static int take_part(struct ncs_look_unpacker *unpacker,
-		     const struct ncs_pack_head *head, const char *packed,
-		     size_t packed_bytes, char *bytes, ncs_chunk_visit *visit,
-		     void *context, bool *is_whole)
+bool ncs_pack_head_read(const struct ncs_chunk *pack, const char *payload,
+			struct ncs_pack_head *head)
 {
-	const struct part *base = find_base(&unpacker->base, head);
-	int error = 0;
-
-	if (!base || !ncs_unpack_after(base->bytes, base->size, packed,
-				       packed_bytes, bytes,
-				       head->unpacked_bytes))
-		return 0;
-	/* Before checksums are made: the packer has none in its base. */
-	if (head->base == head->look)
-		error = keep_part(&unpacker->base, head, bytes);
-	return error ? error :
-		       visit_chunks(bytes, head->unpacked_bytes, visit, context,
-				    is_whole);
+	if (pack->bytes < sizeof(*head) || ncs_chunk_is_packed(pack))
+		return false;
+	memcpy(head, payload, sizeof(*head));
+	return head->part < PARTS_MAX && head->unpacked_bytes > 0 &&
+	       head->unpacked_bytes <= NCS_CHUNK_BYTES_MAX;
 }
 
 int ncs_look_unpacker_take(struct ncs_look_unpacker *unpacker,
 			   const struct ncs_chunk *pack, const char *payload,
-			   ncs_chunk_visit *visit, void *context,
-			   bool *is_whole)
+			   const struct ncs_pack_head *head, char *bytes)
 {
-	struct ncs_pack_head head;
-	char *bytes;
-	int error;
+	const struct part *base = find_base(&unpacker->base, head);
 
-	*is_whole = false;
-	if (pack->bytes < sizeof(head) || ncs_chunk_is_packed(pack))
-		return 0;
-	memcpy(&head, payload, sizeof(head));
-	if (head.part >= PARTS_MAX || head.unpacked_bytes == 0 ||
-	    head.unpacked_bytes > NCS_CHUNK_BYTES_MAX)
-		return 0;
-	/* There may be many streams; each is unpacked now and then. */
-	bytes = aligned_alloc(NCS_CHUNK_ALIGNMENT,
-			      ncs_chunk_round(head.unpacked_bytes));
-	if (!bytes)
+	if (!base ||
+	    !ncs_unpack_after(base->bytes, base->size, payload + sizeof(*head),
+			      pack->bytes - sizeof(*head), bytes,
+			      head->unpacked_bytes))
+		return -EBADMSG;
+	/* Before checksums are made: the packer has none in its base. */
+	if (head->base == head->look &&
+	    keep_part(&unpacker->base, head, bytes) != 0)
 		return -ENOMEM;
-	error = take_part(unpacker, &head, payload + sizeof(head),
-			  pack->bytes - sizeof(head), bytes, visit, context,
-			  is_whole);
-	free(bytes);
-	return error;
+	return seal_chunks(bytes, head->unpacked_bytes) ? 0 : -EBADMSG;
 }

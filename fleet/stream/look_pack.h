@@ -10,9 +10,9 @@
 #ifndef NCS_FLEET_STREAM_LOOK_PACK_H
 #define NCS_FLEET_STREAM_LOOK_PACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "fleet/stream/chunk_splitter.h"
 #include "record/format/chunk.h"
 #include "record/write/sink.h"
 
@@ -40,12 +40,17 @@ void ncs_look_unpacker_free(struct ncs_look_unpacker *unpacker);
 /* Returns the bytes that it keeps as bases, NCS_LOOK_BYTES_MAX at most. */
 size_t ncs_look_unpacker_kept(const struct ncs_look_unpacker *unpacker);
 
-/* Visits the chunks in the payload of a chunk NCS_CHUNK_PACK; each header lies
- * right before its payload. Sets *is_whole to whether all could be unpacked.
- * Returns 0, -ENOMEM, or what `visit` returned. */
+/* Reads the head of the payload of a chunk NCS_CHUNK_PACK. Returns false if it is
+ * not valid. */
+bool ncs_pack_head_read(const struct ncs_chunk *pack, const char *payload,
+			struct ncs_pack_head *head);
+
+/* Unpacks a payload whose head was read to `bytes`, which have room for what the
+ * head says and are aligned as chunks are: whole chunks, with their checksums,
+ * none of them a pack. Returns 0, -ENOMEM, or -EBADMSG if they cannot be
+ * unpacked. */
 int ncs_look_unpacker_take(struct ncs_look_unpacker *unpacker,
 			   const struct ncs_chunk *pack, const char *payload,
-			   ncs_chunk_visit *visit, void *context,
-			   bool *is_whole);
+			   const struct ncs_pack_head *head, char *bytes);
 
 #endif

@@ -12,7 +12,6 @@
 #define NCS_STREAM_BURST_BYTES (2 * NCS_LOOK_UNPACKED_MAX)
 
 struct ncs_stream_reader {
-	struct ncs_stream_facts facts;
 	struct ncs_chunk_splitter splitter;
 	struct ncs_budget budget;
 	uint64_t allowance_bytes; /* that may be unpacked … */
@@ -24,7 +23,6 @@ struct ncs_stream_reader {
 	size_t size;
 	size_t capacity; /* for which the budget has paid */
 	size_t chunks;
-	bool is_over;    /* a limit was reached: it is not taken */
 	uint64_t number; /* of the look that is being taken */
 	bool has_number; /* facts.look is of the present agent */
 	struct ncs_look_unpacker *unpacker; /* NULL until needed */
@@ -40,6 +38,7 @@ struct ncs_stream_reader {
 	struct ncs_stream_unreadable *unreadable;
 	size_t unreadable_count;
 	size_t unreadable_capacity;
+	struct ncs_stream_facts facts;
 };
 
 /* Notes that a limit was reached; `why` is a clause for users. */

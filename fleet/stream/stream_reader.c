@@ -258,7 +258,6 @@ static void release_look(struct ncs_stream_reader *stream)
 	ncs_budget_give(&stream->budget, stream->capacity);
 	stream->bytes = stream->unpacked = NULL;
 	stream->size = stream->capacity = stream->chunks = 0;
-	stream->is_over = false;
 }
 
 /* Ends a look: takes it if it is whole. */
@@ -272,8 +271,7 @@ static int end_look(struct ncs_stream_reader *stream,
 		return 0;
 	memcpy(&look, payload, sizeof(look));
 	if (stream->chunks == look.chunks && stream->size == look.bytes &&
-	    is_of_agent(stream, &look) && !stream->is_over &&
-	    is_within_limits(stream)) {
+	    is_of_agent(stream, &look) && is_within_limits(stream)) {
 		error = take_look(stream, &look);
 		if (!error && stream->keep) {
 			size_t bytes = ncs_chunk_file_bytes(chunk);
@@ -289,14 +287,21 @@ static int end_look(struct ncs_stream_reader *stream,
 	return error;
 }
 
-/* Makes room for a chunk of the look that is coming. If that gets too large, it
- * is collected no more. Returns 0 or -ENOMEM. */
+/* Forgets what has come of a look: it will not be whole. */
+static void forget_look(struct ncs_stream_reader *stream)
+{
+	stream->size = stream->chunks = 0;
+}
+
+/* Makes room for more bytes of the look that is coming. Returns 0, -ENOMEM, or
+ * -ENOSPC if that would get too large. */
 static int make_room(struct ncs_stream_reader *stream, size_t bytes)
 {
-	size_t needed = stream->size + bytes, capacity = 2 * needed;
+	size_t needed = stream->size + bytes;
+	size_t capacity = stream->size > 0 ? 2 * needed : needed;
 	char *larger;
 
-	if (stream->is_over || needed <= stream->capacity)
+	if (needed <= stream->capacity)
 		return 0;
 	if (capacity > NCS_LOOK_BYTES_MAX)
 		capacity = NCS_LOOK_BYTES_MAX;
@@ -304,10 +309,8 @@ static int make_room(struct ncs_stream_reader *stream, size_t bytes)
 		ncs_stream_note_limit(stream, "a look from it is more than 32"
 					      " MiB");
 	if (needed > NCS_LOOK_BYTES_MAX ||
-	    !ncs_stream_pay(stream, capacity - stream->capacity)) {
-		stream->is_over = true;
-		return 0;
-	}
+	    !ncs_stream_pay(stream, capacity - stream->capacity))
+		return -ENOSPC;
 	larger = aligned_alloc(NCS_CHUNK_ALIGNMENT, ncs_chunk_round(capacity));
 	if (!larger) {
 		ncs_budget_give(&stream->budget, capacity - stream->capacity);
@@ -322,25 +325,19 @@ static int make_room(struct ncs_stream_reader *stream, size_t bytes)
 }
 
 /* Collects a chunk until its look is whole. */
-static int collect(void *context, const struct ncs_chunk *chunk,
-		   const char *payload)
+static int collect(struct ncs_stream_reader *stream,
+		   const struct ncs_chunk *chunk, const char *payload)
 {
-	struct ncs_stream_reader *stream = context;
 	size_t bytes = ncs_chunk_file_bytes(chunk);
 	int error;
 
-	if (stream->facts.refused[0])
-		return 0;
-	/* Bytes are missing: what came before them is no part of the look whose
-	 * end comes next. */
-	if (stream->splitter.skipped_bytes != stream->facts.skipped_bytes)
-		stream->size = stream->chunks = 0;
-	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;
 	if (chunk->type == NCS_CHUNK_LOOK)
 		return end_look(stream, chunk, payload);
 	error = make_room(stream, bytes);
-	if (error || stream->is_over)
-		return error;
+	if (error) {
+		forget_look(stream);
+		return error == -ENOSPC ? 0 : error;
+	}
 	memcpy(stream->bytes + stream->size, payload - sizeof(*chunk), bytes);
 	stream->size += bytes;
 	stream->chunks++;
@@ -382,29 +379,62 @@ static void pay_for_bases(struct ncs_stream_reader *stream)
 	stream->unpacker_paid = 0;
 }
 
-/* Takes the chunks of a pack. Without all of them its look is not whole. */
-static int take_pack(struct ncs_stream_reader *stream,
-		     const struct ncs_chunk *chunk, const char *payload)
+/* Collects the chunks that a pack was unpacked to, right behind those that were
+ * collected before. */
+static int collect_unpacked(struct ncs_stream_reader *stream, size_t bytes)
 {
-	struct ncs_pack_head head;
-	bool is_whole = false;
-	int error = 0;
+	size_t end = stream->size + bytes;
+
+	while (stream->size < end) {
+		struct ncs_chunk *chunk =
+			(struct ncs_chunk *)(stream->bytes + stream->size);
+
+		/* The last one, if a packer has made the pack. */
+		if (chunk->type == NCS_CHUNK_LOOK)
+			return end_look(stream, chunk,
+					(const char *)(chunk + 1));
+		stream->size += ncs_chunk_file_bytes(chunk);
+		stream->chunks++;
+	}
+	return 0;
+}
+
+/* Unpacks a pack behind the chunks that were collected. Returns 0, -ENOMEM,
+ * -EBADMSG if it makes no sense, or -ENOSPC beyond a limit. */
+static int unpack_behind(struct ncs_stream_reader *stream,
+			 const struct ncs_chunk *chunk, const char *payload,
+			 struct ncs_pack_head *head)
+{
+	int error;
 
 	if (!stream->unpacker)
 		stream->unpacker = ncs_look_unpacker_new();
 	if (!stream->unpacker)
 		return -ENOMEM;
-	if (chunk->bytes >= sizeof(head)) {
-		memcpy(&head, payload, sizeof(head));
-		if (ncs_stream_may_unpack(stream, head.unpacked_bytes))
-			error = ncs_look_unpacker_take(stream->unpacker, chunk,
-						       payload, collect, stream,
-						       &is_whole);
-	}
-	if (!is_whole)
-		stream->size = stream->chunks = 0;
+	if (!ncs_pack_head_read(chunk, payload, head))
+		return -EBADMSG;
+	if (!ncs_stream_may_unpack(stream, head->unpacked_bytes))
+		return -ENOSPC;
+	error = make_room(stream, head->unpacked_bytes);
+	if (!error)
+		error = ncs_look_unpacker_take(stream->unpacker, chunk, payload,
+					       head,
+					       stream->bytes + stream->size);
 	pay_for_bases(stream);
 	return error;
+}
+
+/* Takes the chunks of a pack. Without all of them its look is not whole. */
+static int take_pack(struct ncs_stream_reader *stream,
+		     const struct ncs_chunk *chunk, const char *payload)
+{
+	struct ncs_pack_head head;
+	int error = unpack_behind(stream, chunk, payload, &head);
+
+	if (!error)
+		return collect_unpacked(stream, head.unpacked_bytes);
+	forget_look(stream);
+	return error == -ENOMEM ? error : 0;
 }
 
 /* Takes a chunk of the stream. */
@@ -417,9 +447,16 @@ static int take_any(void *context, const struct ncs_chunk *chunk,
 		take_node(stream, chunk, payload);
 		return 0;
 	}
-	if (chunk->type != NCS_CHUNK_PACK || stream->facts.refused[0])
-		return collect(stream, chunk, payload);
-	return take_pack(stream, chunk, payload);
+	if (stream->facts.refused[0])
+		return 0;
+	/* Bytes are missing: what came before them is no part of the look whose
+	 * end comes next. */
+	if (stream->splitter.skipped_bytes != stream->facts.skipped_bytes)
+		forget_look(stream);
+	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;
+	return chunk->type == NCS_CHUNK_PACK ?
+		       take_pack(stream, chunk, payload) :
+		       collect(stream, chunk, payload);
 }
 
 /* --- Interface ----------------------------------------------------------- */
@@ -468,7 +505,7 @@ int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
 	if (error)
 		ncs_stream_gap(stream);
 	if (stream->splitter.skipped_bytes != stream->facts.skipped_bytes)
-		stream->size = stream->chunks = 0;
+		forget_look(stream);
 	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;
 	return error;
 }
@@ -476,7 +513,7 @@ int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
 void ncs_stream_gap(struct ncs_stream_reader *stream)
 {
 	ncs_chunk_splitter_cut(&stream->splitter);
-	stream->size = stream->chunks = 0;
+	forget_look(stream);
 }
 
 const struct ncs_stream_facts *

@@ -324,25 +324,45 @@ static void test_another_major_version_is_refused_in_words(void **state)
 
 /* --- Limits ---------------------------------------------------------------- */
 
-static void test_a_look_without_end_is_left_out(void **state)
+/* Feeds as many of the largest chunks as a look has at most, and `more`. */
+static void feed_chunks(size_t more)
 {
-	struct stream_fixture *fixture = *state;
 	size_t size = NCS_CHUNK_BYTES_MAX;
 	char *bytes = calloc(1, size);
 	struct ncs_chunk *chunk = (struct ncs_chunk *)(void *)bytes;
 
-	make_looks(fixture);
 	assert_non_null(bytes);
 	chunk->type = 77;
 	chunk->bytes = chunk->unpacked_bytes = size - sizeof(*chunk);
 	ncs_chunk_seal(chunk, bytes + sizeof(*chunk));
-	for (size_t i = 0; i <= NCS_LOOK_BYTES_MAX / size; i++)
+	for (size_t i = 0; i < NCS_LOOK_BYTES_MAX / size + more; i++)
 		ncs_stream_feed(reader, bytes, size, NOW_NS);
 	free(bytes);
+}
+
+static void test_a_look_without_end_is_left_out(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	make_looks(fixture);
+	feed_chunks(1);
 	assert_string_equal(facts()->limited,
 			    "a look from it is more than 32 MiB");
 	assert_true(whole.used <= 2 * NCS_LOOK_BYTES_MAX);
-	/* The next one ends it; later ones are read. */
+	/* Its chunks are forgotten by then. */
+	feed(&fixture->looks[0]);
+	assert_true(facts()->looks == 1 && shown(0) == 100);
+	feed(&fixture->looks[3]);
+	assert_true(facts()->looks == 2 && shown(0) == 103);
+}
+
+/* Its chunks behind the limit are no look of their own. */
+static void test_the_rest_of_a_look_over_the_limit_is_left_out(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	make_looks(fixture);
+	feed_chunks(2);
 	feed(&fixture->looks[0]);
 	assert_true(facts()->looks == 0);
 	feed(&fixture->looks[3]);
@@ -779,6 +799,7 @@ int main(void)
 		TEST(test_a_segment_that_cannot_be_read_is_told),
 		TEST(test_another_major_version_is_refused_in_words),
 		TEST(test_a_look_without_end_is_left_out),
+		TEST(test_the_rest_of_a_look_over_the_limit_is_left_out),
 		TEST(test_what_a_look_unpacks_to_is_limited),
 		TEST(test_what_is_unpacked_in_a_second_is_limited),
 		TEST(test_ranks_beyond_the_memory_are_left_out),
