@@ -36,8 +36,7 @@ static uint64_t price(const struct ncs_stream_rank *rank)
 			       rank->key.pages :
 			       rank->change.pages;
 
-	return RANK_BYTES + rank->path_bytes +
-	       rank->header.lanes.count * sizeof(*rank->lanes) +
+	return rank->own_bytes +
 	       rank->record_capacity * sizeof(*rank->records) +
 	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
 	       rank->key.size + rank->change.size + pages * MODEL_PAGE_BYTES +
@@ -114,7 +113,7 @@ static bool is_same_segment(const struct ncs_stream_rank *rank,
 	       rank->header.created == header->created &&
 	       rank->header.segment_bytes == header->segment_bytes &&
 	       rank->header.lanes.count == header->lanes.count &&
-	       rank->path_bytes == path_bytes &&
+	       strlen(rank->path) == path_bytes &&
 	       memcmp(rank->path, path, path_bytes) == 0;
 }
 
@@ -156,12 +155,13 @@ static int name_rank(struct ncs_stream_reader *stream,
 {
 	rank->header = *header;
 	rank->path = strndup(path, path_bytes);
-	rank->path_bytes = rank->path ? strlen(rank->path) : 0;
 	rank->lanes = calloc(header->lanes.count + 1u, sizeof(*rank->lanes));
 	if (!rank->path || !rank->lanes) {
 		ncs_stream_rank_release(stream, rank);
 		return -ENOMEM;
 	}
+	rank->own_bytes = RANK_BYTES + strlen(rank->path) +
+			  header->lanes.count * sizeof(*rank->lanes);
 	rank->is_named = pay(stream, rank);
 	if (!rank->is_named) {
 		ncs_stream_rank_release(stream, rank);
@@ -238,6 +238,12 @@ void ncs_stream_take_stack(struct ncs_stream_reader *stream,
 
 /* --- States -------------------------------------------------------------- */
 
+/* Their memory is that of what comes now, which is as large in most cases. */
+static void forget_parts(struct ncs_stream_parts *parts)
+{
+	parts->size = parts->pages = 0;
+}
+
 /* Begins a state: forgets what it replaces. Returns whether its parts can be
  * taken. */
 static bool begin_state(struct ncs_stream_rank *rank,
@@ -250,11 +256,12 @@ static bool begin_state(struct ncs_stream_rank *rank,
 	if (!(head->flags & NCS_STATE_KEY) &&
 	    (!rank->has_key || head->key_taken_ns != rank->key_taken_ns))
 		return false;
-	if (head->part == 0)
-		release_parts(&rank->change);
 	if (head->part == 0 && (head->flags & NCS_STATE_KEY)) {
-		release_parts(&rank->key);
+		release_parts(&rank->change);
+		forget_parts(&rank->key);
 		rank->has_key = false;
+	} else if (head->part == 0) {
+		forget_parts(&rank->change);
 	}
 	return true;
 }
@@ -350,6 +357,50 @@ static void lay(const struct ncs_stream_parts *parts, uint64_t segment_bytes,
 	}
 }
 
+/* The line of the segment that has the process's heartbeat. */
+#define ALIVE_LINE (offsetof(struct ncs_header, alive) / NCS_STATE_LINE_BYTES)
+#define ALIVE_AT (offsetof(struct ncs_header, alive) % NCS_STATE_LINE_BYTES)
+
+static uint64_t add_lines(uint64_t said, size_t line, const char *from,
+			  size_t count)
+{
+	return count == 0 ?
+		       said :
+		       XXH3_64bits_withSeed(from, count * NCS_STATE_LINE_BYTES,
+					    said + line);
+}
+
+/* Adds the lines of all parts to what is said, but for that of the heartbeat,
+ * which is copied to `alive`, if it is there. */
+static uint64_t add_parts(uint64_t said, const struct ncs_stream_parts *parts,
+			  uint64_t segment_bytes, char *alive)
+{
+	struct ncs_state_part part;
+	size_t at = 0;
+
+	while (next_part(parts, &at, segment_bytes, &part)) {
+		const char *from = part.lines;
+
+		for (uint32_t i = 0; i < part.head.runs; i++) {
+			size_t line = part.runs[i].line;
+			size_t count = part.runs[i].lines;
+			size_t before = ALIVE_LINE - line;
+
+			if (line <= ALIVE_LINE && before < count) {
+				said = add_lines(said, line, from, before);
+				from += before * NCS_STATE_LINE_BYTES;
+				memcpy(alive, from, NCS_STATE_LINE_BYTES);
+				from += NCS_STATE_LINE_BYTES;
+				line = ALIVE_LINE + 1;
+				count -= before + 1;
+			}
+			said = add_lines(said, line, from, count);
+			from += count * NCS_STATE_LINE_BYTES;
+		}
+	}
+	return said;
+}
+
 /* Whether the key is of the rank's segment. */
 static bool is_of_segment(const struct ncs_stream_rank *rank)
 {
@@ -382,6 +433,10 @@ static void end_state(struct ncs_stream_rank *rank,
 	if (head->flags & NCS_STATE_KEY) {
 		rank->has_key = true;
 		rank->key_taken_ns = head->taken_ns;
+		memset(rank->key_alive, 0, sizeof(rank->key_alive));
+		rank->key_said = add_parts(0, &rank->key,
+					   rank->header.segment_bytes,
+					   rank->key_alive);
 	}
 	/* A reader that went back in time would look for operations in slots
 	 * that later ones used. */
@@ -536,61 +591,17 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 
 /* --- States that say the same --------------------------------------------- */
 
-/* The line of the segment that has the process's heartbeat. */
-#define ALIVE_LINE (offsetof(struct ncs_header, alive) / NCS_STATE_LINE_BYTES)
-#define ALIVE_AT (offsetof(struct ncs_header, alive) % NCS_STATE_LINE_BYTES)
-
-static uint64_t add_lines(uint64_t said, size_t line, const char *from,
-			  size_t count)
-{
-	return count == 0 ?
-		       said :
-		       XXH3_64bits_withSeed(from, count * NCS_STATE_LINE_BYTES,
-					    said + line);
-}
-
-/* Adds the lines of all parts to what is said, but for that of the heartbeat,
- * which is copied to `alive`, if it is there. */
-static uint64_t add_parts(uint64_t said, const struct ncs_stream_parts *parts,
-			  uint64_t segment_bytes, char *alive)
-{
-	struct ncs_state_part part;
-	size_t at = 0;
-
-	while (next_part(parts, &at, segment_bytes, &part)) {
-		const char *from = part.lines;
-
-		for (uint32_t i = 0; i < part.head.runs; i++) {
-			size_t line = part.runs[i].line;
-			size_t count = part.runs[i].lines;
-			size_t before = ALIVE_LINE - line;
-
-			if (line <= ALIVE_LINE && before < count) {
-				said = add_lines(said, line, from, before);
-				from += before * NCS_STATE_LINE_BYTES;
-				memcpy(alive, from, NCS_STATE_LINE_BYTES);
-				from += NCS_STATE_LINE_BYTES;
-				line = ALIVE_LINE + 1;
-				count -= before + 1;
-			}
-			said = add_lines(said, line, from, count);
-			from += count * NCS_STATE_LINE_BYTES;
-		}
-	}
-	return said;
-}
-
 bool ncs_stream_is_same(struct ncs_stream_rank *rank,
 			const struct ncs_clock_move *move,
 			struct ncs_state_times *times, struct ncs_header *moved)
 {
-	uint64_t bytes = rank->header.segment_bytes;
 	uint64_t alive = 0, before = rank->said;
-	char line[NCS_STATE_LINE_BYTES] = "";
-	uint64_t said = rank->flags & (NCS_STATE_GONE | NCS_STATE_STOPPED);
+	char line[NCS_STATE_LINE_BYTES];
+	uint64_t said = rank->key_said +
+			(rank->flags & (NCS_STATE_GONE | NCS_STATE_STOPPED));
 
-	said = add_parts(said, &rank->key, bytes, line);
-	said = add_parts(said, &rank->change, bytes, line);
+	memcpy(line, rank->key_alive, sizeof(line));
+	said = add_parts(said, &rank->change, rank->header.segment_bytes, line);
 	if (NCS_SEGMENT_HAS(&rank->header, alive)) {
 		memcpy(&alive, line + ALIVE_AT, sizeof(alive));
 		memset(line + ALIVE_AT, 0, sizeof(alive));

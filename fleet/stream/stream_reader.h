@@ -61,39 +61,44 @@ struct ncs_stream_image {
 };
 
 struct ncs_stream_rank {
-	bool is_named;            /* its segment is known */
-	bool is_there;            /* the latest look has a state of it */
-	bool is_behind;           /* but that state could not be read */
-	bool is_left_out;         /* there was no room for that state */
-	char *path;               /* of the segment, */
-	size_t path_bytes;        /* and its length */
-	struct ncs_header header; /* as when it was named */
-	struct ncs_stream_parts key;    /* the latest, */
-	struct ncs_stream_parts change; /* and the later state over it */
+	/* Each look reads and writes these: they lie together. */
+	bool is_named;    /* its segment is known */
+	bool is_there;    /* the latest look has a state of it */
+	bool is_behind;   /* but that state could not be read */
+	bool is_left_out; /* there was no room for that state */
 	bool has_key;
 	bool has_state;
 	uint32_t parts; /* of the state that is being read */
+	uint32_t flags; /* enum ncs_state_flag of the state */
+	struct ncs_stream_parts key;    /* the latest, */
+	struct ncs_stream_parts change; /* and the later state over it */
 	uint64_t key_taken_ns;
 	uint64_t taken_ns; /* when the state was taken */
-	uint64_t shown_ns; /* for the caller; 0 for a new rank */
-	uint32_t flags;    /* enum ncs_state_flag of the state */
-	uint64_t said;     /* as of ncs_stream_is_same(); 0: not known */
-	bool is_read_whole; /* for the caller: since what it says is the same */
 	uint64_t look;     /* number of the latest look with a state of it,
 			      plus 1 */
+	uint64_t paid;     /* of the stream's memory, */
+	uint64_t own_bytes; /* and of that what does not depend on its state */
+	size_t record_capacity;
+	size_t record_lane_capacity;
+	char *stack;              /* lines; NULL: none */
+	struct ncs_header header; /* as when it was named */
+	/* A number for the key's lines but that of the heartbeat, and that
+	 * line. */
+	uint64_t key_said;
+	char key_alive[NCS_STATE_LINE_BYTES];
+	uint64_t said;      /* as of ncs_stream_is_same(); 0: not known */
+	bool is_read_whole; /* for the caller: since what it says is the same */
+	uint64_t shown_ns;  /* for the caller; 0 for a new rank */
+	char *path;         /* of the segment */
 	struct ncs_reader *reader;
 	struct ncs_clock_move reader_move;
 	struct ncs_stream_lane *lanes; /* as many as the header has */
 	struct ncs_record *records;    /* that wait, as they came */
-	size_t record_capacity;
-	uint32_t *record_lanes; /* the lane of each */
-	size_t record_lane_capacity;
+	uint32_t *record_lanes;        /* the lane of each */
 	size_t record_count;
 	size_t records_seen; /* by the caller, of those that wait */
 	uint64_t records_lost;
-	char *stack;       /* lines; NULL: none */
-	uint64_t stack_ns; /* when it was read */
-	uint64_t paid;     /* of the stream's memory */
+	uint64_t stack_ns; /* when the stack was read */
 };
 
 /* A segment that the agent cannot read. */
@@ -105,30 +110,29 @@ struct ncs_stream_unreadable {
 
 struct ncs_stream_facts {
 	bool has_head;
-	struct ncs_file_head head; /* of the agent that writes */
-	struct ncs_look look;      /* the latest one */
-	uint64_t look_lost; /* records that are missing before those in it */
-	uint64_t looks;            /* taken */
-	uint64_t looks_lost;       /* of the present agent's: damaged or cut */
+	bool has_records;
+	uint32_t left_out; /* ranks of the latest look that are left out here */
+	uint64_t looks;    /* taken */
+	uint64_t looks_lost; /* of the present agent's: damaged or cut */
+	uint64_t look_lost;  /* records that are missing before the latest */
 	uint64_t bytes;
 	uint64_t skipped_bytes;
-	bool has_records;
+	uint64_t reported_times; /* how often `reported` came */
+	uint64_t limited_times;  /* how often a look or a rank was left out, as
+				    a limit was reached */
+	struct ncs_look look;    /* the latest one */
 	/* The latest reading of the host's clocks; all zeros: none yet. */
 	struct ncs_clock_reading clock;
-	struct ncs_machine_peaks peaks; /* all zeros: none yet */
+	/* Why nothing more is read, a clause for users; "": it is read. */
+	char refused[160];
+	struct ncs_file_head head; /* of the agent that writes */
 	/* The latest word of an agent on the way here about the node, if
 	 * reported_times is not 0. */
 	enum ncs_node_state reported;
-	uint64_t reported_times; /* how often it came */
 	char reported_why[NCS_NODE_WHY_BYTES];
-	/* Why nothing more is read, a clause for users; "": it is read. */
-	char refused[160];
-	/* How often a look or a rank was left out, as a limit was reached, and
-	 * the latest reason, a clause for users; and how many ranks of the
-	 * latest look are left out here. */
-	uint64_t limited_times;
+	/* The latest reason for a limit, a clause for users. */
 	char limited[160];
-	uint32_t left_out;
+	struct ncs_machine_peaks peaks; /* all zeros: none yet */
 };
 
 struct ncs_stream_reader;
