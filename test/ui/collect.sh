@@ -62,8 +62,7 @@ started && sees '^   *0 .* alive' && sees '^   *1 .* alive'
 verdict 'a job is seen' $?
 
 # asks COUNT OPTIONS ANSWER: sets this; succeeds if so many processes are asked, and
-# answer so. A busy process may answer after
-# more than the 2 s that --set waits.
+# answer so. A busy process may answer after more than the 2 s that --set waits.
 asks() {
 	wanted=$1 answer=$3
 	# shellcheck disable=SC2086 # a list of words
