@@ -253,6 +253,9 @@ static bool begin_state(struct ncs_stream_rank *rank,
 		rank->parts = 0;
 	if (head->part != rank->parts)
 		return false;
+	/* A key's first part has taken the one before away. */
+	if (head->part != 0 && (head->flags & NCS_STATE_KEY) && rank->has_key)
+		return false;
 	if (!(head->flags & NCS_STATE_KEY) &&
 	    (!rank->has_key || head->key_taken_ns != rank->key_taken_ns))
 		return false;

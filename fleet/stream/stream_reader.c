@@ -400,7 +400,8 @@ static int collect_unpacked(struct ncs_stream_reader *stream, size_t bytes)
 }
 
 /* Unpacks a pack behind the chunks that were collected. Returns 0, -ENOMEM,
- * -EBADMSG if it makes no sense, or -ENOSPC beyond a limit. */
+ * -EBADMSG if it makes no sense, or -ENOSPC beyond a limit: if that is a key look, those
+ * after it cannot be unpacked either, up to the next one. */
 static int unpack_behind(struct ncs_stream_reader *stream,
 			 const struct ncs_chunk *chunk, const char *payload,
 			 struct ncs_pack_head *head)

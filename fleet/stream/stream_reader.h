@@ -118,8 +118,8 @@ struct ncs_stream_facts {
 	uint64_t bytes;
 	uint64_t skipped_bytes;
 	uint64_t reported_times; /* how often `reported` came */
-	uint64_t limited_times;  /* how often a look or a rank was left out, as
-				    a limit was reached */
+	uint64_t limited_times;  /* how often a limit was reached, so that a
+				    look or a rank was left out */
 	struct ncs_look look;    /* the latest one */
 	/* The latest reading of the host's clocks; all zeros: none yet. */
 	struct ncs_clock_reading clock;

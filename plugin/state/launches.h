@@ -172,9 +172,9 @@ static inline void ncs_launch_put(struct ncs_launches *launches, uint64_t kind,
 }
 
 /* Takes the launches, for a callback or for the watch thread, which keeps them:
- * only the thread that gets a true result may use them. A
- * launch that is still between its two events will never stop: NCCL launches one at
- * a time, so that it has failed. */
+ * only the thread that gets a true result may use them. A launch that is still
+ * between its two events will never stop: NCCL launches one at a time, so that it
+ * has failed. */
 static inline bool ncs_launches_take(struct ncs_launches *launches)
 {
 	/* ORDER: pairs with leave() (plugin/events/launch.c): one thread at a

@@ -88,12 +88,14 @@ static int end(struct ncs_exporter *exporter)
 	const struct ncs_export_request *request = exporter->request;
 	struct ncs_trace_export *export = exporter->own;
 	int error = 0, write_error;
+	bool has_begun;
 
 	if (!export)
 		return 0;
+	has_begun = export->ranks && export->rank_count == exporter->rank_count;
 	for (size_t i = 0; i < export->rank_count && !error; i++)
 		error = ncs_trace_export_rest(&export->ranks[i]);
-	if (export->ranks && !error && request->add)
+	if (has_begun && !error && request->add)
 		error = request->add(request->context, export->writer);
 	for (size_t i = 0; i < export->rank_count; i++)
 		ncs_trace_rank_release(&export->ranks[i]);

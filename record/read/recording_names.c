@@ -50,9 +50,10 @@ static int add_folder(struct ncs_paths *names, const char *folder)
 	if (count < 0)
 		return -errno;
 	for (int i = 0; i < count; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder,
-			 entries[i]->d_name);
-		if (!error && is_recording(path))
+		int length = snprintf(path, sizeof(path), "%s/%s", folder,
+				      entries[i]->d_name);
+
+		if (!error && length < PATH_MAX && is_recording(path))
 			error = ncs_paths_add(names, "%s", path);
 		free(entries[i]);
 	}
