@@ -107,10 +107,10 @@ static json_t *object_of(char **text, size_t depth, const char *help)
 		char *rest = strsep(text, "\n") + depth;
 		char *name = strsep(&rest, " ");
 		char *type = strsep(&rest, ")");
-		bool is_optional = name[strlen(name) - 1] == '*';
+		bool is_optional = *name && name[strlen(name) - 1] == '*';
 		json_t *member;
 
-		if (!type || !rest || type[0] != '(')
+		if (!*name || !type || !rest || type[0] != '(')
 			fail("a member has no type", name);
 		name[strlen(name) - is_optional] = '\0';
 		if (!is_optional)

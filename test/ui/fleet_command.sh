@@ -31,7 +31,7 @@ fi
 fleet_soon 'two nodes are certain' 2 'rank_missing, certain' 'rank 1 .* on n2' \
 	-- --diagnose --from "$both"
 # A look comes each second.
-fleet_soon 'the verdict takes 3 s at most, by the looks of each node' 2 \
+fleet_wants 'the verdict takes 3 s at most, by the looks of each node' 2 \
 	'"name":"n1"[^}]*"looks":[2-4],' '"name":"n2"[^}]*"looks":[2-4],' -- \
 	--diagnose=json --from "$both"
 fleet_soon 'a verdict waits for two looks, though it samples faster' 2 \

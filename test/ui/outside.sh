@@ -129,6 +129,7 @@ stop
 play $ddp LD_PRELOAD="$tmp/lib/libmine.so" NCCLSTAT_CUPTI="$cupti"
 check 'calls of one-sided functions: no verdict' \
 	await says 4 "$unseen (one-sided calls, device API) $else"
+check 'calls of one-sided functions: never well' is_never_well
 stop
 
 play $ddp LD_PRELOAD="$late" LATE_LIBRARY="$tmp/lib/libmscclpp.so"
@@ -142,6 +143,9 @@ check 'a library that is loaded later: a recording' \
 	await says 4 "$unseen (MSCCL++) " "$tmp/late.ncs"
 kill "$recorder"
 wait "$recorder"
+check 'a library that is loaded later: the whole recording is not well' sh -c '
+	! "$1" --diagnose "$2" >"$3" && ! grep "^well" "$3"' - \
+	"$ncclstat" "$tmp/late.ncs" "$tmp/out"
 stop
 
 # Finds what is wrong with NCCL, too: a hang of half a minute.

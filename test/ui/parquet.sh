@@ -127,7 +127,7 @@ if unshare --uts true 2>/dev/null; then
 	NCCLSTAT_DIR="$tmp/host" unshare --uts sh -c '
 python3 -c "import socket; socket.sethostname(b\"../up/\xff\\\"x\x27 \n\")"
 "$1" --record "$2" 2>"$4" &
-until grep -q "waiting for a job" "$4"; do
+until grep -q "waiting for a job" "$4" || ! kill -0 $!; do
 	sleep 0.1
 done
 "$3" --speed 5 test/captures/net-v5-mix >/dev/null 2>&1

@@ -309,9 +309,12 @@ stuck() {
 check "a hang is certain from two nodes" await stuck
 one() {
 	follow a --diagnose -i 0.5
+	! grep -q certain "$tmp/out" || was_certain=yes
 	says 'verdict: rank_missing, possible' 'certain'
 }
+was_certain=
 check "from one of them it is possible" soon one
+check "and never certain" test -z "$was_certain"
 both() {
 	follow "a b" "$@" && says '[ ,]1\b' nothing && [ ! -s "$tmp/err" ]
 }

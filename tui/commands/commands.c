@@ -420,11 +420,12 @@ static int run_on_archives(const struct mode_command *command,
 			   ncs_command_run *live)
 {
 	struct ncs_options of_fetched = *options;
+	const char *slurm = options->slurm ? options->slurm : "";
 	struct ncs_hostlist hosts = { .count = 0 };
+	char job[64];
 	struct ncs_fetch fetch = {
 		.call = ncs_follow_call(options),
-		.job = options->choice.job ? options->choice.job :
-					     options->slurm,
+		.job = options->choice.job ? options->choice.job : job,
 		.archive = options->archive_named,
 		.failed = say_not_fetched,
 	};
@@ -432,6 +433,8 @@ static int run_on_archives(const struct mode_command *command,
 	bool any = ncs_hosts_find(options, &hosts);
 	int error = any ? ncs_fetch_begin(&fetch) : 0;
 
+	/* The components of a heterogeneous job are kept as one. */
+	snprintf(job, sizeof(job), "%.*s", (int)strcspn(slurm, "+"), slurm);
 	if (error) {
 		ncs_complain("%s: %s; TMPDIR names another directory",
 			     fetch.path, strerror(-error));

@@ -68,7 +68,7 @@ int ncs_metrics_watch_look(struct ncs_metrics_watch *watch,
 	int error = ncs_model_update(&watch->model, watch->source,
 				     stamp->monotonic_ns);
 
-	if (error == -ENOMEM)
+	if (error == -ENOMEM && !watch->keeps_ranks)
 		return complain_of_memory();
 	say(watch);
 	if (error && !watch->keeps_ranks) {

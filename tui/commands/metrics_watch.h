@@ -27,7 +27,7 @@ void ncs_metrics_watch_release(struct ncs_metrics_watch *watch);
 
 /* Looks at the source as it is at the stamp, which is now. If it cannot be read, a
  * message is printed, once, and it has no ranks unless they are kept. Returns 0 or
- * -ENOMEM, after a message. */
+ * -ENOMEM, after a message; where ranks are kept, only if they cannot be judged. */
 int ncs_metrics_watch_look(struct ncs_metrics_watch *watch,
 			   const struct ncs_stamp *stamp);
 
