@@ -120,10 +120,11 @@ static json_t *object_of(char **text, size_t depth, const char *help)
 		json_object_set_new(members, name, member);
 	}
 	if (json_array_size(required) > 0)
-		json_object_set_new(object, "required", required);
+		json_object_set(object, "required", required);
 	json_object_set_new(object, "additionalProperties", json_false());
 	if (json_array_size(required) == 0)
 		json_object_set_new(object, "minProperties", json_integer(1));
+	json_decref(required);
 	return object;
 }
 

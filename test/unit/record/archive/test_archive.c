@@ -505,11 +505,12 @@ static void keep_three(struct fixture *fixture)
 {
 	static const char *const jobs[] = { "found", "well", "runs" };
 	char folder[NCS_ARCHIVE_NAME_MAX];
+	time_t first = time(NULL) - 20;
 
 	for (int i = 0; i < 3; i++) {
 		/* After the files of the others. */
-		record(fixture, 64, time(NULL) - 20 + i);
-		keep(fixture, jobs[i], LONG_AGO, time(NULL) - 20 + i, i == 0);
+		record(fixture, 64, first + i);
+		keep(fixture, jobs[i], LONG_AGO, first + i, i == 0);
 		name_folder(folder, jobs[i], LONG_AGO);
 		age(fixture, folder, 3000 - 1000 * i);
 	}
