@@ -475,6 +475,8 @@ keys() {
 	cat "$tmp/asks" "$tmp/shows" >"$tmp/out" 2>/dev/null
 	return "$played"
 }
+# The one that waits, which may be any, can be read.
+unset UNREAD
 if command -v script >/dev/null; then
 	printf '%s\n' 'await rank 1' w 'await y/n: read stacks' \
 		"save $tmp/asks" n w y 'await stacks of main threads' \
