@@ -22,7 +22,7 @@ static uint64_t namespace_inode(const char *path)
 		       0;
 }
 
-/* A flag of a task that ends, of the kernel's own (PF_EXITING). */
+/* The kernel's flag of a task that is ending (PF_EXITING). */
 #define TASK_EXITING 4u
 
 /* Reads the beginning of a file into `text`, which is empty on failure. */

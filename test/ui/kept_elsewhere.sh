@@ -126,7 +126,7 @@ fleet_check 'its ranks are all seen' says ' 8 ranks'
 is_alerted() {
 	grep -q '^NcclHang ncclstat --slurm=4711 --diagnose$' "$tmp/hook"
 }
-# Thirty seconds of that no rule shortens.
+# The alert waits for 30 s, which no setting shortens.
 is_alerted_late() {
 	await is_alerted || await is_alerted
 }

@@ -68,8 +68,8 @@ is_read() {
 	grep -q " 8 ranks" "$tmp/read" && grep -q "^$2" "$tmp/read"
 }
 
-# has_hung ID: whether what is kept of a job tells of a hang of 7 s: two seconds of
-# states more than it is found by, so that its end finds it, too.
+# has_hung ID: whether what is kept of a job tells of a hang of 7 s. A hang is found
+# after 5 s: with two more seconds of states it is found again when the job ends.
 has_hung() {
 	"$ncclstat" --diagnose=json --archive="$archive" --job="$1" 2>&1 |
 		jq -e '.findings[0] | .verdict == "rank_missing" and
@@ -266,8 +266,8 @@ check 'by which what is kept is found' await is_stuck_as 4721_3
 check 'by its own id as well' is_stuck_as 4724
 check 'and by that of the array' is_stuck_as 4721
 check 'it goes on to hang' await has_hung 4721_3
-# It is queued again, and starts at once. Its ranks are killed: of some that have
-# left and others that have not, another one would be told than that which is missing.
+# It is queued again, and starts at once. Its ranks are killed, all at once: where ranks
+# leave one after another, a look between two of them names a rank that has left.
 pkill -KILL -P "$player"
 end_job
 export SLURM_RESTART_COUNT=1

@@ -726,7 +726,7 @@ static void assert_stuck(const struct ncs_diagnosis *diagnosis,
 	assert_true(found->waiting > 0);
 }
 
-/* Asserts that of the first look and of the second one. */
+/* Looks twice, and asserts this of each look. */
 static void assert_found(struct scripted *scripted, enum ncs_verdict verdict,
 			 int root, enum ncs_confidence confidence)
 {
