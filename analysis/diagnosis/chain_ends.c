@@ -102,6 +102,16 @@ static bool is_call(const struct ncs_wait_edge *edge)
 	return edge->kind == NCS_EDGE_CALL || edge->kind == NCS_EDGE_KERNEL;
 }
 
+/* Whether a rank has not made the call in which it is waited for, as far as that has a
+ * number. */
+static bool lacks_call(const struct ncs_rank *rank,
+		       const struct ncs_wait_edge *edge)
+{
+	return edge->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+	       edge->function < NCS_FUNCTION_COUNT &&
+	       ncs_rank_next(rank, edge->function) <= edge->sequence_number;
+}
+
 static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 					   const struct ncs_wait_edge *edge)
 {
@@ -113,8 +123,12 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 			       NCS_VERDICT_RANK_STOPPED;
 	if (node->queued)
 		return NCS_VERDICT_GPU_LATE;
+	/* One that left in the middle of an operation has called it. */
 	if (rank->now.liveness == NCS_FINISHED)
-		return NCS_VERDICT_RANK_MISSING;
+		return edge->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
+				       lacks_call(rank, edge) ?
+			       NCS_VERDICT_RANK_MISSING :
+			       NCS_VERDICT_PEER_WAIT;
 	if (node->operation == NULL && is_call(edge))
 		return ncs_is_p2p(edge->function) ? NCS_VERDICT_P2P_UNMET :
 				      NCS_VERDICT_RANK_MISSING;
@@ -122,11 +136,8 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 		return NCS_VERDICT_PEER_WAIT;
 	if (ncs_is_p2p(edge->function))
 		return NCS_VERDICT_P2P_UNMET;
-	if (edge->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
-	    edge->function < NCS_FUNCTION_COUNT &&
-	    ncs_rank_next(rank, edge->function) <= edge->sequence_number)
-		return NCS_VERDICT_RANK_MISSING;
-	return NCS_VERDICT_PEER_WAIT;
+	return lacks_call(rank, edge) ? NCS_VERDICT_RANK_MISSING :
+					NCS_VERDICT_PEER_WAIT;
 }
 
 /* --- Ranks that come late --------------------------------------------------- */

@@ -25,6 +25,22 @@ static bool is_same(const struct ncs_episode *episode,
 	       strcmp(episode->communicator, key_of(finding)) == 0;
 }
 
+/* Whether a finding is what became of an episode: ranks that wait since before it was
+ * seen to be stuck now wait for one that has left. */
+static bool is_aftermath(const struct ncs_episode *episode,
+			 const struct ncs_finding *finding, uint64_t now_ns)
+{
+	const struct ncs_rank *root = finding->root.rank;
+
+	return root && root->now.liveness == NCS_FINISHED &&
+	       episode->severity == NCS_SEVERITY_STUCK &&
+	       finding->severity == NCS_SEVERITY_STUCK &&
+	       episode->seen_ns < now_ns &&
+	       now_ns <= episode->seen_ns + finding->duration_ns &&
+	       now_ns - episode->until_ns <= NCS_STUCK_NS &&
+	       strcmp(episode->communicator, key_of(finding)) == 0;
+}
+
 static struct ncs_episode *find(struct ncs_episodes *episodes,
 				const struct ncs_finding *finding,
 				uint64_t now_ns)
@@ -33,6 +49,9 @@ static struct ncs_episode *find(struct ncs_episodes *episodes,
 
 	for (size_t i = episodes->count; i-- > 0;)
 		if (is_same(&episodes->all[i], finding, now_ns))
+			return &episodes->all[i];
+	for (size_t i = 0; i < episodes->count; i++)
+		if (is_aftermath(&episodes->all[i], finding, now_ns))
 			return &episodes->all[i];
 	if (episodes->count == NCS_EPISODE_MAX)
 		return NULL;
@@ -92,7 +111,9 @@ static void add(struct ncs_episodes *episodes,
 	}
 	if (finding->step_ns > 0)
 		to_mean(&episode->step_ns, finding->step_ns, ++episode->steps);
-	if (finding->severity >= episode->severity) {
+	if (finding->severity >= episode->severity &&
+	    finding->verdict == episode->verdict &&
+	    finding->root.number == episode->rank) {
 		episode->severity = finding->severity;
 		describe(episodes, episode, finding);
 	}

@@ -2,8 +2,9 @@
 /* The episodes of a job: from when to when something was slow or stuck, and what
  * it was.
  *
- * A finding that is there again within NCS_STUCK_NS is the same episode. Episodes
- * do not point into the model. Pure.
+ * A finding that is there again within NCS_STUCK_NS is the same episode. Where ranks
+ * leave a hang one after another, those that stay wait for them: that is the same
+ * episode, too, with the root that it had. Episodes do not point into the model. Pure.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_EPISODES_H
 #define NCS_ANALYSIS_DIAGNOSIS_EPISODES_H

@@ -492,6 +492,36 @@ static void waits(struct scripted_rank *rank, int peer)
 	channel->step = 1;
 }
 
+/* Rank 0 waits for data of rank 1, which has finalized its communicator: before the call,
+ * or in the middle of it. */
+static void a_rank_that_left_is_missing_only_where_it_did_not_call(void **state)
+{
+	(void)state;
+	for (unsigned has_called = 0; has_called < 2; has_called++) {
+		struct ncs_diagnosis diagnosis;
+		struct scripted scripted;
+		struct scripted_rank *rank;
+
+		scripted_init(&scripted);
+		rank = add(&scripted, 0, 7);
+		enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+		waits(rank, 1);
+		rank->channels[0].operation = rank->operations[0].number;
+		rank = add(&scripted, 1, 7);
+		enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 4 + has_called);
+		rank->snapshot.operation_count = 0;
+		rank->snapshot.liveness = NCS_FINISHED;
+		diagnose(&diagnosis, &scripted);
+		assert_int_equal(diagnosis.count, 1);
+		assert_int_equal(diagnosis.findings[0].root.number, 1);
+		assert_string_equal(
+			ncs_verdict_name(diagnosis.findings[0].verdict),
+			has_called ? "peer_wait" : "rank_missing");
+		ncs_diagnosis_release(&diagnosis);
+		scripted_release(&scripted);
+	}
+}
+
 /* A rank with less data has finished: only its record shows the size. */
 static void a_rank_that_finished_with_less_data_is_a_size_mismatch(void **state)
 {
@@ -2033,6 +2063,8 @@ int main(void)
 			a_process_that_begins_late_is_accused_of_nothing_else),
 		cmocka_unit_test(a_first_call_may_come_seconds_later),
 		cmocka_unit_test(calls_in_another_order_are_an_order_mismatch),
+		cmocka_unit_test(
+			a_rank_that_left_is_missing_only_where_it_did_not_call),
 		cmocka_unit_test(
 			a_rank_that_finished_with_less_data_is_a_size_mismatch),
 		cmocka_unit_test(a_call_that_starts_no_operation_is_suspicious),

@@ -131,6 +131,43 @@ static void each_death_is_an_episode(void **state)
 	assert_int_equal(episodes.count, 2);
 }
 
+/* Rank 1 hangs from 5 s on, and ranks leave from 20 s on: 2, then 3; a wait that begins
+ * later is no part of it. */
+static void ranks_that_leave_a_hang_are_no_other_one(void **state)
+{
+	struct ncs_rank left = { .now.liveness = NCS_FINISHED };
+	struct ncs_finding finding;
+
+	(void)state;
+	for (uint64_t second = 12; second < 20; second++) {
+		finding = found(NCS_VERDICT_RANK_MISSING, NCS_SEVERITY_STUCK, 1,
+				0);
+		finding.duration_ns = (second - 5) * SECOND;
+		look(second, finding);
+	}
+	for (uint64_t second = 20; second < 24; second++) {
+		finding = found(NCS_VERDICT_PEER_WAIT, NCS_SEVERITY_STUCK,
+				second < 22 ? 2 : 3, 0);
+		finding.root.rank = &left;
+		finding.duration_ns = (second - 5) * SECOND;
+		look(second, finding);
+	}
+	assert_int_equal(episodes.count, 1);
+	assert_int_equal(episodes.all[0].rank, 1);
+	assert_int_equal(episodes.all[0].from_ns, 5 * SECOND);
+	assert_int_equal(episodes.all[0].until_ns, 23 * SECOND);
+	assert_string_equal(episodes.all[0].sentence,
+			    "rank_missing of 1 at 0.00");
+	finding.duration_ns = 6 * SECOND;
+	look(24, finding);
+	assert_int_equal(episodes.count, 2);
+	left.now.liveness = NCS_ALIVE;
+	finding.root.number = 4;
+	finding.duration_ns = 20 * SECOND;
+	look(25, finding);
+	assert_int_equal(episodes.count, 3);
+}
+
 static void the_worst_comes_first(void **state)
 {
 	(void)state;
@@ -171,6 +208,7 @@ int main(void)
 		TEST(other_ranks_and_communicators_have_episodes_of_their_own),
 		TEST(an_episode_begins_with_its_wait),
 		TEST(each_death_is_an_episode),
+		TEST(ranks_that_leave_a_hang_are_no_other_one),
 		TEST(the_worst_comes_first),
 		TEST(nodes_that_are_not_seen_are_no_episode),
 		TEST(no_more_are_kept_than_there_is_room_for),
