@@ -18,7 +18,7 @@ jobs=()
 at_end() { kill "${jobs[@]}" 2>/dev/null; }
 
 # A job that leaves the GPU to the products.
-"$build/comms" --alone --comms 100 --calls 3 >"$folder/log" 2>&1 &
+"$build/gpu/comms" --alone --comms 100 --calls 3 >"$folder/log" 2>&1 &
 jobs+=($!)
 for _ in $(seq 180); do
 	"$build/ncclstat" --dump=json >"$folder/dump" 2>/dev/null && break

@@ -205,7 +205,7 @@ library() {
 	compgen -G "$1/lib*/$2.so*" || compgen -G "$1/lib/*/$2.so*"
 }
 
-# build_program NAME: builds $build/NAME of test/gpu/NAME.c. Prefers the NCCL of
+# build_program NAME: builds $build/gpu/NAME of test/gpu/NAME.c. Prefers the NCCL of
 # PyTorch's packages to that of the system, but the system's CUDA to theirs, as
 # some of them lack headers.
 build_program() {
@@ -230,9 +230,10 @@ for folder in sys.path:
 	libnccl=$(library "$nccl" libnccl | head -n 1)
 	libcudart=$(library "$cuda" libcudart | head -n 1)
 	echo "$1 is built with $libnccl and $libcudart"
+	mkdir -p "$build/gpu"
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -Iinclude \
 		-isystem "$nccl/include" -isystem "$cuda/include" \
 		"test/gpu/$1.c" test/gpu/check.c test/gpu/pair.c \
-		-o "$build/$1" "$libnccl" "$libcudart" -pthread -ldl \
+		-o "$build/gpu/$1" "$libnccl" "$libcudart" -pthread -ldl \
 		-Wl,-rpath,"$(dirname "$libnccl"):$(dirname "$libcudart")"
 }

@@ -12,7 +12,7 @@
 need_gpus 1
 build_program contexts || exit 1
 make_folder
-job "$folder/job" all "$build/contexts" \
+job "$folder/job" all "$build/gpu/contexts" \
 	"${PLUGIN:-$build/libnccl-profiler-ncclstat.so}" "${ROUNDS:-240}" \
 	"$dump_here"
 status=$(cat "$folder/job/status")

@@ -28,7 +28,7 @@ cost_of() { # kind, folder, mode
 	local -a command
 	case $1 in
 	comms?)
-		command=("$build/bench" --comms "${1#comms}" --warm-up 3000
+		command=("$build/gpu/bench" --comms "${1#comms}" --warm-up 3000
 			--repeat "${REPEAT:-11}" --at-end "$dump_here"
 			1024:2000 1048576:2000 4194304:1000 67108864:200)
 		;;

@@ -42,7 +42,7 @@ for _ in $(seq "$rounds"); do
 			mkdir -p "$folder/shm"
 			(
 				export NCCLSTAT_DIR=$folder/shm
-				in_mode "${words[1]}" "$build/comms" \
+				in_mode "${words[1]}" "$build/gpu/comms" \
 					--comms "$comms" --calls "$calls" \
 					"${more[@]}"
 			) >"$folder/out" 2>&1 </dev/null || cat "$folder/out"

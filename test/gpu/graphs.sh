@@ -42,7 +42,7 @@ one_of_graphs() {
 		capture=relaxed
 	fi
 	[ "$gpus" -ge 2 ] || more+=(--shared)
-	job "$place" "$mode" "$build/graphs" --mode $capture \
+	job "$place" "$mode" "$build/gpu/graphs" --mode $capture \
 		--threads $threads --comms $comms --eager-before $before \
 		--captured $((1 + RANDOM % 8)) --graphs $((1 + RANDOM % 3)) \
 		--replays $((20 + RANDOM % 30)) \

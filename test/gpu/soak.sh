@@ -51,7 +51,7 @@ soak() {
 		--record="$place/recording" 2>"$place/recorder" &
 	recorder=$!
 	for ((i = 1; i <= $2; i++)); do
-		NCCLSTAT_DIR=$place/shm in_mode default "$build/comms" \
+		NCCLSTAT_DIR=$place/shm in_mode default "$build/gpu/comms" \
 			--comms "$3" --calls $calls --patience 3600 \
 			--at-end "$at_the_end" "${@:4}" \
 			>"$place/out.$i" 2>&1 </dev/null &
@@ -98,7 +98,7 @@ flat() {
 
 describe_machine
 none_comms=$((each < 80 ? each : 80))
-in_mode none "$build/comms" --alone --comms $none_comms --calls $calls \
+in_mode none "$build/gpu/comms" --alone --comms $none_comms --calls $calls \
 	>"$folder/none" 2>&1
 soak alone "$jobs" "$each" --alone
 flat alone "$each"
@@ -116,7 +116,7 @@ verdict alone_each_is_published $?
 grep -q " of $comms ranks" "$folder/alone/recorder"
 verdict alone_each_is_recorded $?
 
-in_mode none "$build/comms" --comms "$pairs" --calls $calls >"$folder/none" 2>&1
+in_mode none "$build/gpu/comms" --comms "$pairs" --calls $calls >"$folder/none" 2>&1
 none_comms=$pairs
 soak pairs 1 "$pairs"
 flat pairs "$pairs"

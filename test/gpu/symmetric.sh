@@ -22,7 +22,7 @@ run() {
 	NCCLSTAT_DIR=$place/shm "$build/ncclstat" --compress \
 		--record="$place/recording" 2>/dev/null &
 	recorder=$!
-	job "$place" default "$build/symmetric" --rounds "${ROUNDS:-40}" "$@" \
+	job "$place" default "$build/gpu/symmetric" --rounds "${ROUNDS:-40}" "$@" \
 		--at-end 'cd "$NCCLSTAT_DIR/.." &&
 			"'"$build"'/ncclstat" --diagnose >look; echo $? >told'
 	timeout 20 tail --pid=$recorder -f /dev/null || kill -INT $recorder

@@ -27,7 +27,7 @@ for how in processes process; do
 		NCCLSTAT_DIR=$place/shm "$build/ncclstat" --compress \
 			--record="$place/recording" 2>"$place/recorder" &
 		recorder=$!
-		job "$place" default "$build/bench" --function "$function" \
+		job "$place" default "$build/gpu/bench" --function "$function" \
 			--warm-up 100 \
 			--at-end "$dump_here" "${more[@]}" "${sizes[@]}"
 		timeout 20 tail --pid=$recorder -f /dev/null ||
