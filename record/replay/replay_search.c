@@ -19,6 +19,9 @@ int ncs_replay_search_begin(struct ncs_replay_search *search,
 	uint64_t length_ns = replay->until_ns - replay->from_ns;
 
 	memset(search, 0, sizeof(*search));
+	search->recording = replay->recording;
+	search->interval_ns =
+		ncs_recording_facts(replay->recording)->interval_ns;
 	search->source = ncs_source_open_recording(replay->recording, pid);
 	if (!search->source)
 		return -ENOMEM;
@@ -45,6 +48,48 @@ void ncs_replay_search_end(struct ncs_replay_search *search)
 	ncs_model_release(&search->model);
 }
 
+/* Returns when the look was over in which the first state after a time was taken; 0 if
+ * none was. */
+static uint64_t look_after(const struct ncs_replay_search *search,
+			   uint64_t moment_ns)
+{
+	size_t count = ncs_recording_rank_count(search->recording);
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t taken_ns = ncs_recording_next_state_of(
+			search->recording, i, moment_ns);
+
+		if (taken_ns != 0 && taken_ns < first_ns)
+			first_ns = taken_ns;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t taken_ns = ncs_recording_next_state_of(
+			search->recording, i, moment_ns);
+
+		if (taken_ns > last_ns &&
+		    (taken_ns == first_ns ||
+		     taken_ns - first_ns < search->interval_ns))
+			last_ns = taken_ns;
+	}
+	return last_ns;
+}
+
+/* Returns the time of the step after one. A look that comes late, as of a recorder that
+ * was held up, has a step of its own: by the next one, what it saw may be over. */
+static uint64_t next_step(struct ncs_replay_search *search, uint64_t moment_ns)
+{
+	uint64_t look_ns = look_after(search, moment_ns);
+	uint64_t next_ns = search->until_ns - moment_ns > search->step_ns ?
+				   moment_ns + search->step_ns :
+				   search->until_ns;
+	bool was_in_gap = search->is_in_gap;
+
+	search->is_in_gap = look_ns > next_ns;
+	return was_in_gap && look_ns != 0 && look_ns < next_ns ? look_ns :
+								 next_ns;
+}
+
 int ncs_replay_search_step(struct ncs_replay_search *search)
 {
 	uint64_t moment_ns = search->next_ns;
@@ -61,9 +106,7 @@ int ncs_replay_search_step(struct ncs_replay_search *search)
 	}
 	ncs_episodes_add(&search->found, &search->diagnosis, moment_ns);
 	search->done = moment_ns == search->until_ns;
-	search->next_ns = search->until_ns - moment_ns > search->step_ns ?
-				  moment_ns + search->step_ns :
-				  search->until_ns;
+	search->next_ns = next_step(search, moment_ns);
 	return 0;
 }
 

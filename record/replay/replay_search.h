@@ -9,6 +9,7 @@
 #include "record/replay/replay.h"
 
 struct ncs_replay_search {
+	const struct ncs_recording *recording;
 	struct ncs_source *source;
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
@@ -16,6 +17,8 @@ struct ncs_replay_search {
 	uint64_t until_ns;
 	uint64_t next_ns; /* time of the next step */
 	uint64_t step_ns;
+	uint64_t interval_ns; /* between two states of a rank, as recorded */
+	bool is_in_gap;       /* no state was taken within the latest step */
 	bool done;
 	struct ncs_episodes found;
 };

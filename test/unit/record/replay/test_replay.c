@@ -243,3 +243,43 @@ TEST(search_finds_episodes)
 	ncs_replay_search_end(&search);
 	ncs_replay_close(&replay);
 }
+
+/* A recorder is held up, and what its next look sees is over within the second. */
+TEST(search_sees_a_look_that_came_late)
+{
+	static const uint64_t looks_ms[] = {
+		0, 1000, 2000, 10400, 10800, 11800
+	};
+	struct recording_fixture *fixture = *state;
+	struct ncs_header *header = fixture->segment->header;
+	static struct ncs_replay_search search;
+	struct ncs_replay replay;
+	uint64_t seen_ns = 0;
+	size_t ranks[2];
+
+	header->identity.known |= NCS_KNOWN_COMM_ID;
+	recording_fixture_begin(fixture, "one");
+	ranks[0] = recording_fixture_add_rank(fixture, "a");
+	ranks[1] = recording_fixture_add_rank(fixture, "b");
+	for (size_t i = 0; i < sizeof(looks_ms) / sizeof(looks_ms[0]); i++)
+		for (int rank = 0; rank < 2; rank++) {
+			header->identity.rank = rank;
+			recording_fixture_state(
+				fixture, ranks[rank], looks_ms[i] * MS_NS,
+				rank == 0 && looks_ms[i] == 10400 ?
+					NCS_STATE_GONE :
+					0);
+		}
+	recording_fixture_end(fixture);
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, NULL), 0);
+	assert_int_equal(ncs_replay_search_begin(&search, &replay, 0, NULL), 0);
+	for (int i = 0; i < 1000 && !search.done; i++)
+		assert_int_equal(ncs_replay_search_step(&search), 0);
+	assert_true(search.done);
+	for (size_t i = 0; i < search.found.count; i++)
+		if (search.found.all[i].verdict == NCS_VERDICT_RANK_DIED)
+			seen_ns = search.found.all[i].seen_ns;
+	assert_int_equal(seen_ns, BEGUN + 10400 * MS_NS);
+	ncs_replay_search_end(&search);
+	ncs_replay_close(&replay);
+}
