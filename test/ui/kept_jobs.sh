@@ -68,12 +68,13 @@ is_read() {
 	grep -q " 8 ranks" "$tmp/read" && grep -q "^$2" "$tmp/read"
 }
 
-# has_hung ID: whether what is kept of a job tells of a hang of 7 s. A hang is found
-# after 5 s: with two more seconds of states it is found again when the job ends.
+# has_hung ID: whether what is kept of a job tells of a hang of 7 s, as stuck: later if a
+# rank came late before. A hang is found after 5 s: with two more seconds of states it is
+# found again when the job ends.
 has_hung() {
 	"$ncclstat" --diagnose=json --archive="$archive" --job="$1" 2>&1 |
 		jq -e '.findings[0] | .verdict == "rank_missing" and
-			.lasts_ns >= 7e9' >/dev/null
+			.severity == "stuck" and .lasts_ns >= 7e9' >/dev/null
 }
 
 # is_found ID: whether what is kept of a job has a finding.
