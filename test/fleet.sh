@@ -150,6 +150,15 @@ fleet_soon() {
 	fleet_tries 5 "$@"
 }
 
+# fleet_at_last NAME STATUS PATTERN... -- OPTION...: the same of a diagnosis, which has
+# one look, then 3, 9 and 27: later ones tell of nodes that come later than an answer
+# waits for them.
+fleet_at_last() {
+	looks=1
+	fleet_tries 4 "$@"
+	looks=
+}
+
 # fleet_unless_late COMMAND...: succeeds if the command does. Tries again, twice at
 # most, if it took 3 s: for longer ncclstat does not wait for a node, so that on a
 # busy machine it rightly tells of one that has not begun.
@@ -177,6 +186,7 @@ fleet_answer() {
 	[ "$status" -eq "$wanted" ] && [ -z "$missing" ]
 }
 
+looks=
 fleet_tries() {
 	left=$1
 	name=$2
@@ -190,11 +200,13 @@ fleet_tries() {
 	shift
 	while :; do
 		left=$((left - 1))
-		if fleet_unless_late fleet_answer "$@"; then
+		if fleet_unless_late fleet_answer "$@" \
+			${looks:+--count "$looks"}; then
 			echo "ok $name"
 			return
 		fi
 		[ "$left" -gt 0 ] || break
+		looks=${looks:+$((looks * 3))}
 	done
 	echo "not ok $name: status $status, wanted $wanted; lacks$missing"
 	sed 's/^/  /' "$tmp/out" | cut -c 1-300 | head -n 30
