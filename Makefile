@@ -229,7 +229,7 @@ SOAK := $(BUILD)/test/soak/soak
 SYNTHETIC := $(BUILD)/test/synthetic/ncclstat_synthetic
 MODEL := $(wildcard test/model/*.py)
 # Calls of a job that is played must come on time here.
-QUIET_UI := $(patsubst %,test/ui/%.sh,late_captures dump export figures)
+QUIET_UI := $(patsubst %,test/ui/%.sh,late_captures healthy dump export figures)
 UI := $(filter-out $(QUIET_UI),$(wildcard test/ui/*.sh))
 GPU := $(wildcard test/gpu/*.sh)
 STATIC := $(wildcard test/check_*.sh)
