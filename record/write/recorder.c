@@ -118,9 +118,10 @@ static bool begin(struct recorder_run *recorder)
 		fail(recorder, settings->path, why);
 		return false;
 	}
-	recorder->begun_ns = recorder->file_begun_ns =
-		file.head.begun_monotonic_ns;
+	recorder->file_begun_ns = file.head.begun_monotonic_ns;
 	note_method(recorder);
+	/* The file may have taken long to open. */
+	recorder->begun_ns = ncs_clock_monotonic_ns();
 	return true;
 }
 

@@ -228,6 +228,14 @@ check 'a pipe' sh -c '
 	"$1/ncclstat" --record=- --duration 2 2>"$2/err" | cat >"$2/piped"' \
 	sh "$build" "$tmp"
 check 'a pipe: nothing is missing' is_complete "$tmp/piped"
+# It is opened once it has a reader.
+mkfifo "$tmp/named"
+{ sleep 1.5; cat "$tmp/named" >"$tmp/read"; } &
+reader=$!
+check 'a named pipe is recorded to for as long as told, once it is read' \
+	run 0 --record "$tmp/named" --duration 1
+wait "$reader"
+check 'a named pipe: nothing is missing' is_complete "$tmp/read"
 check 'a closed pipe: status 1' sh -c '
 	"$1/ncclstat" --record=- --duration 5 2>"$2/err" | :
 	grep -q "standard output: Broken pipe" "$2/err"' sh "$build" "$tmp"
