@@ -68,8 +68,8 @@ for view in ranks communicators channels proxy collectives timeline diagnose \
 	check "a synthetic job, --view=$view" prints 0 sample --synthetic 4x2 \
 		--dump=json --view=$view
 done
-run 1 --synthetic 4x2 --diagnose=json -n 40 -i 0.1
-check 'a synthetic job: diagnosis' compare is diagnosis
+check 'a synthetic job: diagnosis' prints 1 diagnosis --synthetic 4x2 \
+	--diagnose=json -n 40 -i 0.1
 
 mkdir "$tmp/calls"
 python3 test/ui/faulty_job.py missing 4 "$tmp/calls"
@@ -139,16 +139,16 @@ check 'a list of a recording has its file and its ranks' listed '
 	and ([.ranks[].rank] | sort) == [0, 1, 2, 3]
 	and all(.ranks[]; .from_ns <= .until_ns)'
 check 'a recording' prints 0 sample --dump=json "$tmp/stuck.ncs"
-run 1 --diagnose=json "$tmp/stuck.ncs"
-check 'a recording: diagnosis' compare is diagnosis
-run 0 --export=ndjson "$tmp/job.ncs"
-check 'a recording: lines of JSON' compare is record
+check 'a recording: diagnosis' prints 2 diagnosis --diagnose=json \
+	"$tmp/stuck.ncs"
+check 'a recording: lines of JSON' prints 0 record --export=ndjson \
+	"$tmp/job.ncs"
 mkdir "$tmp/hosts"
 "$build/ncclsimulate" -l 3:400 "$tmp/hosts" >/dev/null
 check 'recordings of several hosts' prints 0 sample --dump=json -i 0.5 \
 	"$tmp"/hosts/*
-run 0 --diagnose=json "$tmp"/hosts/*
-check 'recordings of several hosts: diagnosis' compare is diagnosis
+check 'recordings of several hosts: diagnosis' prints 0 diagnosis \
+	--diagnose=json "$tmp"/hosts/*
 check 'recordings of several hosts: critical path' prints 0 critical_path \
 	--critical-path=json --what-if=without:3 --what-if=net:x2 \
 	"$tmp"/hosts/*
