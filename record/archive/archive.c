@@ -294,17 +294,20 @@ int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 
 /* --- What goes ----------------------------------------------------------- */
 
-static bool is_in(const struct ncs_entries *entries, ino_t inode)
+/* Returns whether a file is one of the first `count` entries. */
+static bool is_in(const struct ncs_entries *entries, size_t count, ino_t inode)
 {
-	for (size_t i = 0; i < entries->count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (entries->at[i].inode == inode)
 			return true;
 	return false;
 }
 
-/* Sets what goes with a folder, and whether it has a finding; adds its files to those that
- * were counted before, each once. */
-static int look_into(struct ncs_entry *folder, struct ncs_entries *counted)
+/* Sets what goes with a folder and all that keep the same files, but for the `ring` files
+ * that were counted first, when its oldest recording was written, and whether it has a
+ * finding; adds its files to those that were counted before, each once. */
+static int look_into(struct ncs_entry *folder, struct ncs_entries *counted,
+		     size_t ring)
 {
 	struct ncs_entries files;
 	int error = ncs_entries_list(&files, folder->path, S_IFREG);
@@ -319,9 +322,11 @@ static int look_into(struct ncs_entry *folder, struct ncs_entries *counted)
 
 		folder->has_finding |=
 			strcmp(file->name, NCS_ARCHIVE_FINDING) == 0;
-		if (file->links == 1)
+		if (ncs_entry_is_recording(file) && folder->oldest.tv_sec == 0)
+			folder->oldest = file->written;
+		if (!is_in(counted, ring, file->inode))
 			folder->bytes += file->bytes;
-		if (!is_in(counted, file->inode))
+		if (!is_in(counted, counted->count, file->inode))
 			error = ncs_entries_add(counted, file->path, &stat);
 	}
 	ncs_entries_release(&files);
@@ -402,17 +407,30 @@ static bool runs(const struct trimming *trimming,
 	       trimming->is_running(trimming->context, folder->name);
 }
 
-/* Lists the folders of jobs, and sets what all takes, the ring as well. */
+/* Lists the folders of jobs, those that run by their oldest recordings, and sets what all
+ * takes, the ring as well, and the sum of what goes with each folder. */
 static void list_folders(struct trimming *trimming, struct ncs_entries *folders,
-			 uint64_t *bytes)
+			 uint64_t *bytes, uint64_t *sum)
 {
 	struct ncs_entries counted;
+	size_t ring;
 
 	note(trimming,
 	     list_below(trimming->archive, "ring", S_IFREG, &counted));
+	ring = counted.count;
 	note(trimming, list_below(trimming->archive, "jobs", S_IFDIR, folders));
-	for (size_t i = 0; i < folders->count; i++)
-		note(trimming, look_into(&folders->at[i], &counted));
+	*sum = 0;
+	for (size_t i = 0; i < folders->count; i++) {
+		struct ncs_entry *folder = &folders->at[i];
+
+		note(trimming, look_into(folder, &counted, ring));
+		*sum += folder->bytes;
+		if (runs(trimming, folder))
+			folder->written = folder->oldest;
+	}
+	if (folders->count > 0)
+		qsort(folders->at, folders->count, sizeof(*folders->at),
+		      ncs_entry_by_time);
 	*bytes = counted.bytes;
 	ncs_entries_release(&counted);
 }
@@ -456,17 +474,17 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 				     .is_running = is_running,
 				     .removed = removed,
 				     .context = context };
-	uint64_t before = UINT64_MAX;
+	uint64_t before = UINT64_MAX, bytes, sum;
 	bool goes_on = true;
 
 	note(&trimming, trim_ring(archive, archive->limit_bytes / 2));
 	while (goes_on) {
 		struct ncs_entries folders;
-		uint64_t bytes;
 
-		list_folders(&trimming, &folders, &bytes);
-		trimming.failed += bytes >= before;
-		before = bytes;
+		/* A file that others keep is freed with the last of them. */
+		list_folders(&trimming, &folders, &bytes, &sum);
+		trimming.failed += sum >= before;
+		before = sum;
 		goes_on = bytes > archive->limit_bytes &&
 			  remove_one(&trimming, &folders);
 		ncs_entries_release(&folders);
@@ -522,7 +540,7 @@ static uint64_t take_turns(struct trimming *trimming,
 		      by_turn);
 	for (size_t i = folders->count; i-- > 0;) {
 		sum = counted.bytes;
-		note(trimming, look_into(&folders->at[i], &counted));
+		note(trimming, look_into(&folders->at[i], &counted, 0));
 		folders->at[i].bytes = counted.bytes - sum;
 	}
 	sum = counted.bytes;

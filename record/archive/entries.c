@@ -49,7 +49,6 @@ int ncs_entries_add(struct ncs_entries *entries, const char *path,
 		.bytes = (uint64_t)stat->st_blocks * 512,
 		.size = (uint64_t)stat->st_size,
 		.inode = stat->st_ino,
-		.links = stat->st_nlink,
 	};
 	entries->bytes += entry->bytes;
 	return 0;

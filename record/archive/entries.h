@@ -18,10 +18,10 @@ struct ncs_entry {
 	char *path;
 	const char *name; /* its last part */
 	struct timespec written;
+	struct timespec oldest; /* recording of a folder */
 	uint64_t bytes; /* of a folder: of what goes with it */
 	uint64_t size;  /* of its contents */
 	ino_t inode;
-	nlink_t links;
 	bool has_finding;
 	unsigned turn; /* of a folder that may go: those with lower ones go first */
 };

@@ -30,7 +30,7 @@ struct fixture {
 	/* Jobs, by enum ncs_archive_fate. */
 	unsigned fates[NCS_ARCHIVE_NO_ROOM + 1];
 	uint64_t bytes[NCS_ARCHIVE_NO_ROOM + 1];
-	char running[NCS_ARCHIVE_NAME_MAX];
+	char running[NCS_ARCHIVE_NAME_MAX]; /* pattern */
 	char last_removed[NCS_ARCHIVE_NAME_MAX];
 };
 
@@ -112,7 +112,7 @@ static bool is_running(void *context, const char *folder)
 {
 	const struct fixture *fixture = context;
 
-	return strcmp(folder, fixture->running) == 0;
+	return fnmatch(fixture->running, folder, 0) == 0;
 }
 
 static void note_removed(void *context, const char *folder)
@@ -418,6 +418,47 @@ static void a_file_that_jobs_share_counts_once(void **state)
 	assert_int_equal(found(fixture, "two"), 2);
 }
 
+/* Their oldest file is freed once both have lost it; neither loses a later one. */
+static void jobs_that_run_lose_a_file_that_they_share(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned i = 0; i < 2; i++)
+		record(fixture, 60, LONG_AGO + i);
+	keep(fixture, "one", LONG_AGO, LONG_AGO, false);
+	keep(fixture, "two", LONG_AGO, LONG_AGO, true);
+	strcpy(fixture->running, "*");
+	for (unsigned i = 0; i < 4; i++)
+		record(fixture, 60, LONG_AGO + 100 + i);
+	fixture->archive.limit_bytes = 230 * KIB;
+	trim(fixture);
+	/* One in the ring. */
+	assert_int_equal(found(fixture, "one"), 2);
+	assert_int_equal(found(fixture, "two"), 2);
+	fixture->archive.limit_bytes = 150 * KIB;
+	trim(fixture);
+	assert_int_equal(found(fixture, "one"), 1);
+	assert_int_equal(found(fixture, "two"), 1);
+}
+
+/* The first one to go frees nothing. */
+static void jobs_go_until_a_file_that_they_share_is_freed(void **state)
+{
+	struct fixture *fixture = *state;
+
+	record(fixture, 60, LONG_AGO);
+	keep(fixture, "one", LONG_AGO, LONG_AGO, false);
+	keep(fixture, "two", LONG_AGO, LONG_AGO, true);
+	record(fixture, 60, LONG_AGO + 50);
+	keep(fixture, "other", LONG_AGO, LONG_AGO + 50, true);
+	for (unsigned i = 0; i < 4; i++)
+		record(fixture, 60, LONG_AGO + 100 + i);
+	fixture->archive.limit_bytes = 150 * KIB;
+	trim(fixture);
+	assert_int_equal(fixture->removed, 2);
+	assert_int_equal(found(fixture, "other"), 1);
+}
+
 static void a_job_that_runs_loses_its_oldest_files_last(void **state)
 {
 	struct fixture *fixture = *state;
@@ -641,6 +682,8 @@ int main(void)
 		TEST(a_job_with_a_long_name_is_found),
 		TEST(jobs_of_several_machines_are_found),
 		TEST(a_file_that_jobs_share_counts_once),
+		TEST(jobs_that_run_lose_a_file_that_they_share),
+		TEST(jobs_go_until_a_file_that_they_share_is_freed),
 		TEST(a_job_that_runs_loses_its_oldest_files_last),
 		TEST(a_job_keeps_at_most_a_quarter_of_the_limit),
 		TEST(an_empty_file_is_none),
