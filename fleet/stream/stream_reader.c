@@ -294,8 +294,9 @@ static void forget_look(struct ncs_stream_reader *stream)
 }
 
 /* Makes room for more bytes of the look that is coming. Returns 0, -ENOMEM, or
- * -ENOSPC if that would get too large. */
-static int make_room(struct ncs_stream_reader *stream, size_t bytes)
+ * -ENOSPC if all would be more than `most`. */
+static int make_room(struct ncs_stream_reader *stream, size_t bytes,
+		     size_t most)
 {
 	size_t needed = stream->size + bytes;
 	size_t capacity = stream->size > 0 ? 2 * needed : needed;
@@ -303,12 +304,12 @@ static int make_room(struct ncs_stream_reader *stream, size_t bytes)
 
 	if (needed <= stream->capacity)
 		return 0;
-	if (capacity > NCS_LOOK_BYTES_MAX)
-		capacity = NCS_LOOK_BYTES_MAX;
-	if (needed > NCS_LOOK_BYTES_MAX)
+	if (capacity > most)
+		capacity = most;
+	if (needed > most)
 		ncs_stream_note_limit(stream, "a look from it is more than 32"
 					      " MiB");
-	if (needed > NCS_LOOK_BYTES_MAX ||
+	if (needed > most ||
 	    !ncs_stream_pay(stream, capacity - stream->capacity))
 		return -ENOSPC;
 	larger = aligned_alloc(NCS_CHUNK_ALIGNMENT, ncs_chunk_round(capacity));
@@ -333,7 +334,7 @@ static int collect(struct ncs_stream_reader *stream,
 
 	if (chunk->type == NCS_CHUNK_LOOK)
 		return end_look(stream, chunk, payload);
-	error = make_room(stream, bytes);
+	error = make_room(stream, bytes, NCS_LOOK_BYTES_MAX);
 	if (error) {
 		forget_look(stream);
 		return error == -ENOSPC ? 0 : error;
@@ -416,7 +417,10 @@ static int unpack_behind(struct ncs_stream_reader *stream,
 		return -EBADMSG;
 	if (!ncs_stream_may_unpack(stream, head->unpacked_bytes))
 		return -ENOSPC;
-	error = make_room(stream, head->unpacked_bytes);
+	/* A packer packs the end of the look, too. */
+	error = make_room(stream, head->unpacked_bytes,
+			  NCS_LOOK_BYTES_MAX + sizeof(struct ncs_chunk) +
+				  sizeof(struct ncs_look));
 	if (!error)
 		error = ncs_look_unpacker_take(stream->unpacker, chunk, payload,
 					       head,

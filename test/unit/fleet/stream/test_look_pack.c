@@ -269,6 +269,45 @@ TEST(test_noise_is_no_base)
 	free(noise);
 }
 
+/* Makes a look of so many bytes before its end, and feeds it as it is or packed. */
+static void feed_look_of(size_t bytes, bool is_packed)
+{
+	static const char zeros[NCS_PAYLOAD_BYTES_MAX];
+	const struct ncs_file_head head = { .byte_order = NCS_BYTE_ORDER,
+					    .version = NCS_FORMAT_VERSION };
+	struct ncs_look end = { .number = looks(), .flags = NCS_LOOK_KEY };
+	struct ncs_sink_memory look = { 0 };
+
+	add_chunk(&look, NCS_CHUNK_FILE, &head, sizeof(head));
+	for (end.chunks = 1; look.size < bytes; end.chunks++) {
+		size_t left = bytes - look.size - sizeof(struct ncs_chunk);
+
+		add_chunk(&look, NCS_CHUNK_INDEX, zeros,
+			  left < sizeof(zeros) ? left : sizeof(zeros));
+	}
+	assert_int_equal(look.size, bytes);
+	end.bytes = look.size;
+	add_chunk(&look, NCS_CHUNK_LOOK, &end, sizeof(end));
+	pack(&(struct stream_look){ .bytes = look.bytes, .size = look.size });
+	if (!is_packed) {
+		free(packed.bytes);
+		packed = look;
+	} else {
+		free(look.bytes);
+	}
+	feed();
+}
+
+TEST(test_a_look_has_one_limit_packed_or_not)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		feed_look_of(NCS_LOOK_BYTES_MAX, i);
+		assert_true(looks() == i + 1);
+		feed_look_of(NCS_LOOK_BYTES_MAX + NCS_CHUNK_ALIGNMENT, i);
+		assert_true(looks() == i + 1);
+	}
+}
+
 TEST(test_looks_that_are_too_large_are_left_out)
 {
 	char *zeros = calloc(1, NCS_PAYLOAD_BYTES_MAX);
