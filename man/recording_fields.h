@@ -55,6 +55,9 @@
 	X(path_bytes, \
 	  "Length of the segment's path after the header, without a" \
 	  " terminating zero.") \
+	X(owner, \
+	  "User that the segment's file belongs to, plus 1; 0: not known, or" \
+	  " recorded before version 1.8.") \
 	X(reserved, "0.")
 
 #define NCS_STATE_HEAD_FIELDS(X) \

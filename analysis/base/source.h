@@ -26,7 +26,7 @@ struct ncs_sample {
 	const char *why; /* if not NCS_ATTACHED: one clause for users */
 	/* Only if NCS_ATTACHED: */
 	const struct ncs_header *header;
-	uid_t owner; /* user of a live segment's file */
+	uid_t owner; /* user of the segment's file; or NCS_NO_OWNER */
 	/* Labels that tell of which job the process is, as of
 	 * ncs_reader_labels(); NULL: none. */
 	const char *labels;

@@ -115,6 +115,7 @@ static void take_process(struct ncs_fleet *self,
 	/* The reader may be closed when the next bytes come. */
 	memcpy(self->labels, labels, ncs_labels_bytes(labels));
 	sample->labels = self->labels;
+	sample->owner = rank->owner;
 	free(self->stack);
 	self->stack = rank->stack ? strdup(rank->stack) : NULL;
 	sample->stack = self->stack;

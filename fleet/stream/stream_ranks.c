@@ -177,9 +177,10 @@ int ncs_stream_take_rank(struct ncs_stream_reader *stream, uint32_t number,
 	struct ncs_header header;
 	size_t path_bytes;
 	const char *path;
+	uid_t owner;
 	int kept;
 
-	if (!ncs_rank_payload_read(payload, size, &header, &path,
+	if (!ncs_rank_payload_read(payload, size, &header, &owner, &path,
 				   &path_bytes) ||
 	    header.segment_bytes < sizeof(header) ||
 	    header.segment_bytes > NCS_STATE_IMAGE_BYTES_MAX)
@@ -193,6 +194,7 @@ int ncs_stream_take_rank(struct ncs_stream_reader *stream, uint32_t number,
 	if (is_same_segment(rank, &header, path, path_bytes))
 		return 0;
 	ncs_stream_rank_release(stream, rank);
+	rank->owner = owner;
 	return name_rank(stream, rank, &header, path, path_bytes);
 }
 

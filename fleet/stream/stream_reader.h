@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "analysis/base/machine_peaks.h"
 #include "analysis/base/move_clock.h"
@@ -89,6 +90,7 @@ struct ncs_stream_rank {
 	uint64_t said;      /* as of ncs_stream_is_same(); 0: not known */
 	bool is_read_whole; /* for the caller: since what it says is the same */
 	uint64_t shown_ns;  /* for the caller; 0 for a new rank */
+	uid_t owner;        /* of the segment; or NCS_NO_OWNER */
 	char *path;         /* of the segment */
 	struct ncs_reader *reader;
 	struct ncs_clock_move reader_move;

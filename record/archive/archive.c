@@ -199,7 +199,7 @@ static void add_part(char *folder, size_t size, const char *mark,
 }
 
 void ncs_archive_folder(char *folder, size_t size, const char *labels,
-			time_t begun)
+			uid_t owner, time_t begun)
 {
 	const char *name, *namespace = ncs_labels_value(labels, "namespace");
 	char number[32];
@@ -217,6 +217,9 @@ void ncs_archive_folder(char *folder, size_t size, const char *labels,
 		 ncs_labels_value(labels, "requeued"));
 	snprintf(number, sizeof(number), "%lld", (long long)begun);
 	add_part(folder, size, "@", number);
+	snprintf(number, sizeof(number), "%u", (unsigned)owner);
+	if (owner != NCS_NO_OWNER)
+		add_part(folder, size, ",", number);
 }
 
 /* --- What is kept -------------------------------------------------------- */

@@ -4,8 +4,9 @@
  *   lock                  held while a watch writes to the directory
  *   jobs.jsonl            a line of JSON for each job that began, and that ended
  *   ring/TIME.PID[.N]     the recording of all jobs, in files of which the oldest go
- *   jobs/NAME@TIME/       what is kept of a job: links to files of the ring, and
- *                         its report. TIME is when it began, in seconds since 1970.
+ *   jobs/NAME@TIME,UID/   what is kept of a job: links to files of the ring, and
+ *                         its report. TIME is when it began, in seconds since 1970, UID
+ *                         its user, who is not known in folders of earlier versions.
  *                         NAME is the job's, encoded as in URLs, and with % at the end
  *                         if it is cut off; behind it, =ID
  *                         for a job in an array, which is its own id, +NAMESPACE for a
@@ -20,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "ncclstat/path_list.h"
@@ -70,9 +72,9 @@ void ncs_archive_begin_run(struct ncs_archive *archive,
 			   struct ncs_archive_run *run);
 
 /* Prints the name of the folder of a job that began at that time, by labels of one of its
- * processes, into NCS_ARCHIVE_NAME_MAX bytes. */
+ * processes and its user, or NCS_NO_OWNER, into NCS_ARCHIVE_NAME_MAX bytes. */
 void ncs_archive_folder(char *folder, size_t size, const char *labels,
-			time_t begun);
+			uid_t owner, time_t begun);
 
 /* Returns whether a folder is one of a job that a pattern names: as in shm/read/job.h, or
  * the folder itself. */
@@ -149,8 +151,9 @@ struct ncs_archive_files {
 	/* The job's name as its folders have it, behind a pod's namespace and '/', or
 	 * the pattern if that is not one. */
 	char job[2 * NCS_ARCHIVE_NAME_MAX];
+	uid_t owner; /* the job's, if it is the same on all machines; or NCS_NO_OWNER */
 	time_t begun; /* when the job did, the earliest machine's */
-	time_t next_begun; /* when another run of its name did; 0: none */
+	time_t next_begun; /* when another run of its name and user did; 0: none */
 	/* How many jobs of one machine the pattern names, and the folder of the one
 	 * before; "" if there is none. */
 	size_t matching;
@@ -159,7 +162,7 @@ struct ncs_archive_files {
 
 /* Finds the files of the latest job that a pattern names, as in ncs_archive_matches(),
  * in a directory and, if it has folders of several machines, in each of these; not
- * those of another run of it, or of another job of its array. Those of a job that
+ * those of another run of it, of another job of its array, or of another user. Those of a job that
  * has a folder with no file yet are the ring's. Returns 0 or -errno: -ENOENT if there
  * is none. Release them in any case. */
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,

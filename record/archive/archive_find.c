@@ -39,6 +39,7 @@ struct folder_name {
 	const char *run; /* how often it was queued again, or "" */
 	bool is_cut;     /* the job's name, which is then a pattern */
 	long long begun;
+	uid_t owner; /* or NCS_NO_OWNER */
 };
 
 /* Cuts a text off where the last one of a character is. Returns the text behind it;
@@ -75,9 +76,11 @@ static void decode(char *part)
 
 static void split_name(struct folder_name *name, const char *folder)
 {
-	char *begun, *run;
+	char *begun, *run, *owner;
 
 	snprintf(name->job, sizeof(name->job), "%s", folder);
+	owner = cut(name->job, ',');
+	name->owner = owner ? (uid_t)strtoul(owner, NULL, 10) : NCS_NO_OWNER;
 	begun = cut(name->job, '@');
 	name->begun = begun ? atoll(begun) : 0;
 	run = cut(name->job, '~');
@@ -115,14 +118,15 @@ bool ncs_archive_matches(const char *folder, const char *pattern)
 }
 
 /* Returns whether a folder may be of the same job as that of another machine: not if it
- * is of another run, or of another job in an array. A job of pods has several names, of
- * one namespace. */
+ * is of another run, of another job in an array, or of another user. A job of pods has
+ * several names, of one namespace, and may have users of their own. */
 static bool goes_with(const struct folder_name *a, const struct folder_name *b)
 {
 	if (a->namespace && b->namespace)
 		return strcmp(a->namespace, b->namespace) == 0;
 	return !a->namespace == !b->namespace && strcmp(a->job, b->job) == 0 &&
-	       strcmp(a->run, b->run) == 0;
+	       strcmp(a->run, b->run) == 0 &&
+	       ncs_owners_agree(a->owner, b->owner);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -206,6 +210,7 @@ static void choose_job(const struct file_search *search,
 		split_name(&name, folder->name);
 		if (chosen->folder && chosen->next_begun == 0 &&
 		    strcmp(name.job, chosen->name.job) == 0 &&
+		    ncs_owners_agree(name.owner, chosen->name.owner) &&
 		    strcmp(namespace_of(&name), namespace_of(&chosen->name)) ==
 			    0)
 			chosen->next_begun = (time_t)name.begun;
@@ -236,6 +241,10 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 		 chosen->name.job);
 	if (namespace[0] && behind)
 		pattern = behind + 1;
+	if (files->folders.count == 0)
+		files->owner = chosen->name.owner;
+	if (files->owner != chosen->name.owner)
+		files->owner = NCS_NO_OWNER;
 	if (files->folders.count == 0)
 		strcpy(files->job, job);
 	else if (strcmp(files->job, job) != 0)

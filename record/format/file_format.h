@@ -18,7 +18,7 @@
 
 /* A reader accepts every minor version of its major version. */
 #define NCS_FORMAT_MAJOR 1u
-#define NCS_FORMAT_MINOR 7u
+#define NCS_FORMAT_MINOR 8u
 #define NCS_FORMAT_VERSION (NCS_FORMAT_MAJOR << 16 | NCS_FORMAT_MINOR)
 
 enum ncs_chunk_type {
@@ -91,7 +91,10 @@ struct ncs_file_head {
 struct ncs_rank_head {
 	uint32_t header_bytes;
 	uint32_t path_bytes;
-	uint64_t reserved[7];
+	/* User of the segment's file, plus 1; 0: not known, or before minor
+	 * version 8. */
+	uint64_t owner;
+	uint64_t reserved[6];
 };
 
 enum ncs_state_flag {

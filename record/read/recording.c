@@ -28,12 +28,13 @@ static void mend_head(struct ncs_recorded_file *file, size_t number)
 	struct ncs_header header;
 	const char *path;
 	size_t bytes;
+	uid_t owner;
 
 	file->head.recording[1] = number + 1;
 	for (size_t i = 0; i < file->count; i++) {
 		if (file->places[i].type != NCS_CHUNK_RANK ||
 		    !ncs_recording_read_rank(file, &file->places[i], &header,
-					     &path, &bytes))
+					     &owner, &path, &bytes))
 			continue;
 		file->head.begun_monotonic_ns = header.clock.base_monotonic_ns;
 		file->head.begun_realtime_ns = header.clock.base_realtime_ns;

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "analysis/base/machine_peaks.h"
 #include "ncclstat/attach_result.h"
@@ -34,6 +35,7 @@ struct ncs_recorded_rank {
 	/* Unique: the segment's path, with its host if there are several. */
 	const char *id;
 	size_t host;
+	uid_t owner; /* user of the segment's file; or NCS_NO_OWNER */
 	/* The header as first recorded, with its clock adjusted to the common
 	 * time. */
 	const struct ncs_header *header;
@@ -133,14 +135,15 @@ typedef void ncs_reading_visit(void *context,
 void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 			    ncs_reading_visit *visit, void *context);
 
-/* Leaves all ranks out whose labels do not match the pattern (shm/read/job.h), or whose
- * segments were created before a time since 1970, or from another one on unless that is
- * 0: it is then as if they had not been recorded. To be called before the hosts'
+/* Leaves all ranks out whose labels do not match the pattern (shm/read/job.h), that are
+ * another user's, unless one of the two is not known, or whose segments were created
+ * before a time since 1970, or from another one on unless that is 0: it is then as if they
+ * had not been recorded. To be called before the hosts'
  * clocks are aligned. Returns 0, -ENOENT if no rank is left, or -ENOMEM or -EIO
  * with nothing left out. */
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
-			    const char *pattern, uint64_t since_ns,
-			    uint64_t before_ns);
+			    const char *pattern, uid_t owner,
+			    uint64_t since_ns, uint64_t before_ns);
 
 /* Sets the shift of a host's clock as traffic tells it: its CLOCK_MONOTONIC t
  * becomes t + offset_ns + drift × (t - first_ns). */

@@ -156,12 +156,12 @@ size_t ncs_recording_latest(const struct ncs_recording *recording,
 			    const struct ncs_chunk_refs *chunks, uint64_t at_ns,
 			    size_t otherwise);
 
-/* Reads a rank's chunk: its header, and where its path is. Returns false if the
- * chunk is not valid. */
+/* Reads a rank's chunk: its header, its owner, and where its path is. Returns
+ * false if the chunk is not valid. */
 bool ncs_recording_read_rank(struct ncs_recorded_file *file,
 			     struct ncs_chunk_place *place,
-			     struct ncs_header *header, const char **path,
-			     size_t *path_bytes);
+			     struct ncs_header *header, uid_t *owner,
+			     const char **path, size_t *path_bytes);
 
 /* Finds the ranks of all files, and their chunks. Times are still in the hosts'
  * own clocks. Returns 0 or -ENOMEM. */

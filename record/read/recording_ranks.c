@@ -12,6 +12,7 @@
 #include "record/read/recording_internal.h"
 #include "shm/array.h"
 #include "shm/hash.h"
+#include "shm/read/job.h"
 
 /* A rank's number in a file is less than this and the number of its chunks: it
  * is that of the ranks before it. */
@@ -79,14 +80,14 @@ static int add_ref(struct ncs_chunk_refs *refs, struct ncs_chunk_ref at)
 
 bool ncs_recording_read_rank(struct ncs_recorded_file *file,
 			     struct ncs_chunk_place *place,
-			     struct ncs_header *header, const char **path,
-			     size_t *path_bytes)
+			     struct ncs_header *header, uid_t *owner,
+			     const char **path, size_t *path_bytes)
 {
 	struct ncs_payload payload =
 		ncs_recorded_file_payload(file, place, NULL);
 
-	return ncs_rank_payload_read(payload.bytes, payload.size, header, path,
-				     path_bytes);
+	return ncs_rank_payload_read(payload.bytes, payload.size, header, owner,
+				     path, path_bytes);
 }
 
 static bool is_same_process(const struct ncs_header *a,
@@ -134,6 +135,7 @@ static int add_rank(struct ncs_recording *recording, size_t host,
 	memset(rank, 0, sizeof(*rank));
 	rank->recorded = *header;
 	rank->facts.host = host;
+	rank->facts.owner = NCS_NO_OWNER;
 	rank->path = strndup(path, path_bytes);
 	return rank->path ? 0 : -ENOMEM;
 }
@@ -189,6 +191,8 @@ static int take_rank(struct ncs_recording *recording, struct rank_index *index,
 	size_t path_bytes;
 	const char *path;
 	uint32_t *owner;
+	uid_t user;
+	int error;
 
 	if (place->rank >= NUMBERS_LEAST + file->count) {
 		file->damaged += place->check != NCS_PLACE_DAMAGED;
@@ -198,11 +202,16 @@ static int take_rank(struct ncs_recording *recording, struct rank_index *index,
 	if (!owner)
 		return -ENOMEM;
 	*owner = NCS_NO_RANK;
-	if (ncs_recording_read_rank(file, place, &header, &path, &path_bytes))
-		return name_rank(recording, index, series->host, &header, path,
-				 path_bytes, owner);
-	file->damaged += place->check != NCS_PLACE_DAMAGED;
-	return 0;
+	if (!ncs_recording_read_rank(file, place, &header, &user, &path,
+				     &path_bytes)) {
+		file->damaged += place->check != NCS_PLACE_DAMAGED;
+		return 0;
+	}
+	error = name_rank(recording, index, series->host, &header, path,
+			  path_bytes, owner);
+	if (!error && user != NCS_NO_OWNER)
+		recording->ranks[*owner].facts.owner = user;
+	return error;
 }
 
 /* Extends the rank's time by the chunk's. Times are still in the host's

@@ -408,6 +408,7 @@ static void take_sample(struct source_recording *self, size_t rank,
 		self->has_snapshot = true;
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
+		sample->owner = self->recording->ranks[rank].facts.owner;
 		sample->labels = ncs_reader_labels(reader);
 		if (ncs_recording_peaks(self->recording, rank, self->now_ns,
 					&self->peaks))

@@ -17,8 +17,8 @@
 #define MODEL_BYTES_A_BYTE 3u
 
 bool ncs_rank_payload_read(const char *payload, size_t size,
-			   struct ncs_header *header, const char **path,
-			   size_t *path_bytes)
+			   struct ncs_header *header, uid_t *owner,
+			   const char **path, size_t *path_bytes)
 {
 	struct ncs_rank_head head;
 	size_t header_bytes;
@@ -38,6 +38,7 @@ bool ncs_rank_payload_read(const char *payload, size_t size,
 		header->header_bytes = (uint32_t)header_bytes;
 	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
 	header->host[sizeof(header->host) - 1] = '\0';
+	*owner = (uid_t)(head.owner - 1);
 	*path = payload + sizeof(head) + head.header_bytes;
 	*path_bytes = head.path_bytes;
 	return header->version >> 16 == NCS_ABI_MAJOR &&

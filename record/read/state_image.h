@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "record/format/file_format.h"
 #include "record/read/budget.h"
@@ -22,11 +23,12 @@
 
 struct ncs_header; /* ncclstat/abi_header.h */
 
-/* Reads the payload of a chunk NCS_CHUNK_RANK: the segment's header, and where
- * its path is in the payload. Returns false if it is not valid. */
+/* Reads the payload of a chunk NCS_CHUNK_RANK: the segment's header, its owner
+ * (NCS_NO_OWNER: not known), and where its path is in the payload. Returns false
+ * if it is not valid. */
 bool ncs_rank_payload_read(const char *payload, size_t size,
-			   struct ncs_header *header, const char **path,
-			   size_t *path_bytes);
+			   struct ncs_header *header, uid_t *owner,
+			   const char **path, size_t *path_bytes);
 
 /* A chunk NCS_CHUNK_STATE. Pointers are into its payload. */
 struct ncs_state_part {

@@ -10,6 +10,7 @@
 #include "analysis/base/append.h"
 #include "analysis/records/parts.h"
 #include "record/read/source_recording.h"
+#include "shm/read/job.h"
 
 /* Number of latest refreshes, which are one interval apart. */
 #define DENSE_REFRESHES 12u
@@ -153,9 +154,10 @@ static int keep_jobs(struct ncs_replay *replay,
 		     const struct ncs_replay_part *part, char *why,
 		     size_t why_size)
 {
-	int error = ncs_recording_keep_jobs(replay->recording, part->job,
-					    part->job_begun_ns,
-					    part->job_next_ns);
+	int error = ncs_recording_keep_jobs(
+		replay->recording, part->job,
+		part->job_owner ? *part->job_owner : NCS_NO_OWNER,
+		part->job_begun_ns, part->job_next_ns);
 
 	if (error == -ENOENT)
 		snprintf(why, why_size,

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/model.h"
@@ -52,6 +53,7 @@ struct ncs_replay_part {
 	/* With `job`: those of its name that began before the one time, or from the
 	 * other one on, in ns since 1970, are others. 0: none. */
 	uint64_t job_begun_ns, job_next_ns;
+	const uid_t *job_owner; /* its user; NULL or NCS_NO_OWNER: any */
 	/* Whether ranks that have ended keep their last state. */
 	bool keeps_ended;
 };

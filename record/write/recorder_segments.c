@@ -253,9 +253,10 @@ static int begin_rank(struct ncs_recorder_segments *followed,
 				     ncs_object_serial(segment->path));
 
 	if (!error)
-		error = ncs_recording_writer_add_rank(followed->writer, header,
-						      segment->path,
-						      &segment->rank);
+		error = ncs_recording_writer_add_rank(
+			followed->writer, header,
+			ncs_reader_owner(segment->reader), segment->path,
+			&segment->rank);
 	if (!error && !followed->has_scanned)
 		ncs_reader_skip_overwritten(segment->reader);
 	if (error || followed->settings->is_stream)
@@ -425,6 +426,7 @@ static int record_peaks(struct ncs_recorder_segments *followed)
 /* The latest call of a job's ranks. */
 struct job_calls {
 	const char *name;
+	uid_t owner;
 	uint64_t latest_ns;
 };
 
@@ -433,12 +435,14 @@ static struct job_calls *find_job(struct job_calls *jobs, size_t *count,
 				  const struct ncs_recorder_segment *segment)
 {
 	const char *name = ncs_job_name(ncs_reader_labels(segment->reader));
+	uid_t owner = ncs_reader_owner(segment->reader);
 	size_t i = 0;
 
-	while (i < *count && strcmp(jobs[i].name, name) != 0)
+	while (i < *count &&
+	       (jobs[i].owner != owner || strcmp(jobs[i].name, name) != 0))
 		i++;
 	if (i == *count)
-		jobs[(*count)++].name = name;
+		jobs[(*count)++] = (struct job_calls){ name, owner, 0 };
 	return &jobs[i];
 }
 

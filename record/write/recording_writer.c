@@ -470,7 +470,7 @@ unused_rank(struct ncs_recording_writer *writer)
 }
 
 int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
-				  const struct ncs_header *header,
+				  const struct ncs_header *header, uid_t owner,
 				  const char *path, size_t *rank)
 {
 	struct ncs_recording_writer_rank *added;
@@ -483,6 +483,7 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 	*rank = (size_t)(added - writer->ranks);
 	*added = (struct ncs_recording_writer_rank){
 		.header = *header,
+		.owner = owner,
 		.path = strdup(path),
 		.number = added->number,
 		.pages = (header->segment_bytes + NCS_PAGE_BYTES - 1) /
@@ -528,6 +529,7 @@ static int write_rank(struct ncs_recording_writer *writer,
 	struct ncs_rank_head head = {
 		.header_bytes = sizeof(rank->header),
 		.path_bytes = (uint32_t)strlen(rank->path),
+		.owner = (uid_t)(rank->owner + 1),
 	};
 	struct ncs_chunk chunk = ncs_recording_chunk_at(
 		NCS_CHUNK_RANK, rank->number,

@@ -14,7 +14,7 @@
  *	};
  * 	ncs_recording_head_here(&settings.head);
  * 	ncs_recording_writer_open(&writer, "file", &settings, why, sizeof(why));
- * 	ncs_recording_writer_add_rank(writer, &header, path, &rank);
+ * 	ncs_recording_writer_add_rank(writer, &header, owner, path, &rank);
  * 	image = ncs_recording_writer_image(writer, rank);
  * 	ncs_image_take(reader, image, ncs_recording_writer_piece,
  * 		       &(struct ncs_recording_piece){ writer, rank });
@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "analysis/base/machine_peaks.h"
 #include "ncclstat/attach_result.h"
@@ -104,11 +105,11 @@ int ncs_recording_writer_flush(struct ncs_recording_writer *writer);
 
 /* --- Ranks --------------------------------------------------------------- */
 
-/* Adds a segment. `header` is its validated header with the clock refined. Sets
- * *rank to its number in this writer, which may differ from its number in the
- * files. */
+/* Adds a segment. `header` is its validated header with the clock refined,
+ * `owner` the user of its file, or NCS_NO_OWNER (shm/read/job.h). Sets *rank to
+ * its number in this writer, which may differ from its number in the files. */
 int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
-				  const struct ncs_header *header,
+				  const struct ncs_header *header, uid_t owner,
 				  const char *path, size_t *rank);
 
 /* Returns a rank's number in the present file, by which its readers name it;

@@ -18,6 +18,7 @@
 /* A segment that is recorded. */
 struct ncs_recording_writer_rank {
 	struct ncs_header header;
+	uid_t owner;
 	char *path;
 	/* Number in this file; NCS_NO_RANK if the rank has none yet. */
 	uint32_t number;

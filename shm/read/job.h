@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct ncs_header; /* ncclstat/abi_header.h */
 struct ncs_reader; /* ncclstat/reader.h */
@@ -42,6 +43,16 @@ enum ncs_job_kind ncs_job_of(const char *labels, const char **name);
 
 /* Returns what names the job, as ncs_job_of() does, or NCS_JOB_UNNAMED. */
 const char *ncs_job_name(const char *labels);
+
+/* The user of a process, or of a job, if that is not known. */
+#define NCS_NO_OWNER ((uid_t)-1)
+
+/* Tells whether two processes may be of one user: whoever is not known may be any. Those of
+ * two users are never of one job. */
+static inline bool ncs_owners_agree(uid_t a, uid_t b)
+{
+	return a == b || a == NCS_NO_OWNER || b == NCS_NO_OWNER;
+}
 
 /* Tells whether labels are those of a job. `pattern`, as for fnmatch(), is
  * compared with job_id, job_id.job_step, array_job, array_id, run_id, pod,

@@ -20,6 +20,7 @@
 
 #include "record/export/export.h"
 #include "record/write/recording_writer.h"
+#include "shm/read/job.h"
 #include "test/bench/bench_segment.h"
 
 #define RANKS 8
@@ -129,8 +130,8 @@ static void make_recording(const char *path, const char *directory,
 	for (int i = 0; i < RANKS; i++) {
 		snprintf(why, sizeof(why), "rank %d", i);
 		header.identity.rank = i;
-		error |= ncs_recording_writer_add_rank(writer, &header, why,
-						       &ranks[i]);
+		error |= ncs_recording_writer_add_rank(
+			writer, &header, NCS_NO_OWNER, why, &ranks[i]);
 	}
 	for (unsigned k = 0; k < operations; k++)
 		for (int i = 0; i < RANKS; i++)

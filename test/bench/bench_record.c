@@ -22,6 +22,7 @@
 #include "record/write/recording_writer.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
+#include "shm/read/job.h"
 #include "test/bench/bench_segment.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -149,7 +150,7 @@ static void record(struct record_bench *bench, unsigned means, const char *path,
 	if (ncs_recording_writer_fallback(writer)[0])
 		bench_fail(path, ncs_recording_writer_fallback(writer));
 	ncs_recording_writer_add_rank(writer, ncs_reader_header(bench->reader),
-				      "rank", &rank);
+				      NCS_NO_OWNER, "rank", &rank);
 	for (unsigned lane = 0; done < bench->records;
 	     lane = (lane + 1) % LANES) {
 		publish(bench, lane);

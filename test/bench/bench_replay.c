@@ -21,6 +21,7 @@
 #include "record/write/recording_writer.h"
 #include "shm/clock.h"
 #include "shm/read/image.h"
+#include "shm/read/job.h"
 #include "test/bench/bench_segment.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -121,7 +122,7 @@ static void record(struct replay_bench *bench, unsigned records)
 		snprintf(path, sizeof(path), "rank %u", i);
 		ncs_recording_writer_add_rank(writer,
 					      ncs_reader_header(bench->reader),
-					      path, &ranks[i]);
+					      NCS_NO_OWNER, path, &ranks[i]);
 	}
 	for (uint64_t round = 1;
 	     ncs_recording_writer_bytes(writer) < bench->bytes; round++) {

@@ -279,7 +279,7 @@ is_read_alone() {
 }
 check 'the latest one is read' await is_read_alone
 diagnosed 4721_3 >"$tmp/said"
-check 'it is told which one that is' grep -q 'this is job 4721_3, begun .*, the latest of 2 that --job=4721_3 names; the one before: --job=4721_3=4724@[0-9]*$' "$tmp/said"
+check 'it is told which one that is' grep -q 'this is job 4721_3, begun .*, the latest of 2 that --job=4721_3 names; the one before: --job=4721_3=4724@[0-9]*,[0-9]*$' "$tmp/said"
 before=$(sed -n 's/.*the one before: --job=//p' "$tmp/said")
 diagnosed "$before" >"$tmp/said"
 check 'and the one before can be read, alone' sh -c "grep -q '^stuck from .* rank 1 of faulty' $tmp/said &&
@@ -324,6 +324,60 @@ check 'processes without a label are a job, which can be read' await \
 	is_read unnamed well
 end_job
 check 'its end has a line' await has_lines ended unnamed 1
+
+# --- Jobs of two users ---------------------------------------------------------
+
+# Without a label, and of one label. One user's jobs hang, the other's are well.
+nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+users=
+# play_two FOLDER [COMMAND...]: plays a job without a label, and one of id 4790.
+play_two() {
+	folder=$1
+	shift
+	for id in '' 4790; do
+		"$@" env ${id:+SLURM_JOB_ID=$id} "$build/ncclreplay" --hold \
+			"$folder" 2>>"$tmp/replay" &
+		users="$users $!"
+	done
+}
+# are_told EVENT: whether each has a line of that with its user, as its folder has.
+are_told() {
+	for id in unnamed 4790; do
+		for uid in 0 65534; do
+			grep "\"event\":\"$1\",\"job\":\"$id\"" \
+				"$archive/jobs.jsonl" |
+				grep -q "\"uid\":$uid,.*\"folder\":\"$id@[0-9]*,$uid\"" ||
+				return
+		done
+	done
+}
+if [ "$(id -u)" -ne 0 ] || ! chmod 711 "$tmp" || ! chmod 1777 "$tmp/shm/" ||
+	! $nobody test -x "$build/ncclreplay" ||
+	! $nobody test -r "$tmp/well/"; then
+	echo "ok jobs of two users # SKIP no other user may run ncclreplay here"
+else
+	play_two "$tmp/well"
+	# shellcheck disable=SC2086 # a list of words
+	play_two "$tmp/job" $nobody
+	job="$job $users"
+	check 'jobs of two users are two' await are_told begun
+	for id in unnamed 4790; do
+		check "$id: that of the other user hangs" await \
+			is_stuck "$id@*,65534"
+		check "$id: it has its own processes only" \
+			is_read "$id@*,65534" stuck
+		check "$id: root's is well, as long as the other one hangs" \
+			is_read "$id@*,0" well
+	done
+	"$ncclstat" jobs --archive="$archive" >"$tmp/said"
+	check 'the list names both users' \
+		test "$(grep -cE ' runs .* (root|nobody) +4790 ' "$tmp/said")" = 2
+	# shellcheck disable=SC2086 # a list of words
+	kill $users
+	# shellcheck disable=SC2086 # a list of words
+	wait $users
+	check 'each has a line of its end' await are_told ended
+fi
 
 "$ncclstat" jobs --archive="$archive" --jobs=json >"$tmp/json"
 check 'the list is JSON' python3 test/ui/json_schema.py \

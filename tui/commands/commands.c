@@ -192,6 +192,7 @@ static struct ncs_replay_part part_of(const struct mode_command *command,
 		.job = options->choice.job,
 		.job_begun_ns = options->job_begun_ns,
 		.job_next_ns = options->job_next_ns,
+		.job_owner = options->job_owner,
 		.keeps_ended = command->start == AT_START_WITH_ALL,
 	};
 
@@ -398,6 +399,7 @@ static int run_on_archive(const struct mode_command *command,
 		of_job.choice.job = files.job;
 		of_job.job_begun_ns = ns_before(files.begun);
 		of_job.job_next_ns = ns_before(files.next_begun);
+		of_job.job_owner = &files.owner;
 		of_job.files = files.files.path;
 		of_job.file_count = files.files.count;
 		status = run_on_recordings(command, &of_job, live);

@@ -217,6 +217,7 @@ static bool is_named(const struct ncs_job_summary *summary,
 {
 	return strncmp(summary->name, ncs_job_name(rank->labels),
 		       sizeof(summary->name) - 1) == 0 &&
+	       summary->owner == rank->owner &&
 	       summary->restarts == restarts_of(rank);
 }
 
@@ -261,7 +262,7 @@ static struct kept_job *begin_job(struct ncs_kept_jobs *jobs,
 	snprintf(summary.name, sizeof(summary.name), "%s",
 		 ncs_job_name(rank->labels));
 	ncs_archive_folder(summary.folder, sizeof(summary.folder), rank->labels,
-			   summary.begun);
+			   rank->owner, summary.begun);
 	return add_job(jobs, &summary);
 }
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "analysis/path/critical_path.h"
 #include "analysis/views/columns.h"
@@ -152,6 +153,7 @@ struct ncs_options {
 	/* When the job of an archive began, and the next of its name; since 1970. 0: any,
 	 * none. */
 	uint64_t job_begun_ns, job_next_ns;
+	const uid_t *job_owner; /* its user; NULL or NCS_NO_OWNER: any */
 	const char *textfile_directory;
 	const char *report_path; /* of HTML */
 	const char *listen_address;

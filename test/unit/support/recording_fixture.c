@@ -6,6 +6,7 @@
 
 #include "ncclstat/reader.h"
 #include "shm/read/image.h"
+#include "shm/read/job.h"
 #include "test/unit/support/recording_fixture.h"
 #include "test/unit/support/unit.h"
 
@@ -95,8 +96,8 @@ size_t recording_fixture_add_rank(struct recording_fixture *fixture,
 
 	assert_int_equal(ncs_recording_writer_add_rank(
 				 fixture->writer,
-				 ncs_reader_header(fixture->reader), path,
-				 &rank),
+				 ncs_reader_header(fixture->reader),
+				 NCS_NO_OWNER, path, &rank),
 			 0);
 	return rank;
 }

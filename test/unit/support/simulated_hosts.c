@@ -7,6 +7,7 @@
  * drained together, which happens regularly, and are written with the host's
  * clock.
  */
+#include "shm/read/job.h"
 #include "test/unit/support/simulated_hosts.h"
 
 #include <errno.h>
@@ -931,7 +932,8 @@ static int add_ranks(struct hosts_job *job)
 		snprintf(path, sizeof(path), "/dev/shm/ncclstat.%u.%u.0",
 			 rank->header.pid, 100 + i);
 		error = ncs_recording_writer_add_rank(job->writers[rank->host],
-						      &rank->header, path,
+						      &rank->header,
+						      NCS_NO_OWNER, path,
 						      &rank->number);
 	}
 	return error;

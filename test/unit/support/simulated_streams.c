@@ -5,6 +5,7 @@
  * communicators half a period earlier. How far a segment is follows from the
  * time alone, so that nodes can be computed one by one, in any order.
  */
+#include "shm/read/job.h"
 #include "test/unit/support/simulated_streams.h"
 
 #include <errno.h>
@@ -497,7 +498,8 @@ static int add_segment(struct simulated_streams *streams, unsigned number,
 	snprintf(path, sizeof(path), "/dev/shm/ncclstat.%u.%u.%d",
 		 segment->header.pid, 100 + process, is_group);
 	return ncs_recording_writer_add_rank(node->writer, &segment->header,
-					     path, &segment->number);
+					     NCS_NO_OWNER, path,
+					     &segment->number);
 }
 
 static int begin_node(struct simulated_streams *streams, unsigned number)

@@ -17,6 +17,7 @@
 #include "ncclstat/reader.h"
 #include "record/format/chunk.h"
 #include "record/read/state_image.h"
+#include "shm/read/job.h"
 #include "test/unit/support/stream_fixture.h"
 
 #define S UINT64_C(1000000000)
@@ -565,8 +566,8 @@ static void test_a_state_is_not_shown_under_another_name(void **state)
 	stream_fixture_begin(fixture);
 	header.created++;
 	assert_int_equal(ncs_recording_writer_add_rank(recording->writer,
-						       &header, "ncclstat.9.1.0",
-						       &rank),
+						       &header, NCS_NO_OWNER,
+						       "ncclstat.9.1.0", &rank),
 			 0);
 	recording_fixture_state(recording, rank, 0, 0);
 	ncs_recording_writer_look(recording->writer, &look);

@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #include "record/archive/archive.h"
+#include "shm/labels.h"
+#include "shm/read/job.h"
 
 #define KIB 1024u
 #define LIMIT (UINT64_C(512) * KIB)
@@ -85,16 +87,20 @@ static void record(struct fixture *fixture, unsigned kib, time_t written)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* Names the folder of a job: its id, if it has one, and, behind blanks, other labels. */
+/* Names the folder of a job: its id, if it has one, and, behind blanks, other labels, of
+ * which "owner" is its user's number. */
 static void name_folder(char *folder, const char *job, time_t begun)
 {
 	char labels[256] = { 0 };
+	const char *owner;
 
 	snprintf(labels, sizeof(labels) - 1, "%s%s",
 		 *job == ' ' ? "" : "job_id=", job + (*job == ' '));
 	for (char *at = labels; (at = strchr(at, ' '));)
 		*at++ = '\0';
-	ncs_archive_folder(folder, NCS_ARCHIVE_NAME_MAX, labels, begun);
+	owner = ncs_labels_value(labels, "owner");
+	ncs_archive_folder(folder, NCS_ARCHIVE_NAME_MAX, labels,
+			   owner ? (uid_t)atol(owner) : NCS_NO_OWNER, begun);
 }
 
 static void keep(struct fixture *fixture, const char *job, time_t begun,
@@ -270,6 +276,31 @@ static void a_job_that_was_queued_again_is_another_one(void **state)
 	ncs_archive_release(&files);
 }
 
+/* Also without a label. */
+static void jobs_of_two_users_are_apart(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_archive_files files;
+
+	record(fixture, 4, LONG_AGO);
+	keep(fixture, " owner=1000", LONG_AGO, LONG_AGO, false);
+	keep(fixture, " owner=1001", LONG_AGO + 10, LONG_AGO, false);
+	assert_int_equal(ncs_archive_find(&files, fixture->folder, "unnamed"),
+			 0);
+	assert_int_equal(files.matching, 2);
+	assert_int_equal(files.owner, 1001);
+	assert_int_equal(files.begun, LONG_AGO + 10);
+	assert_string_equal(files.before, "unnamed@1000000000,1000");
+	ncs_archive_release(&files);
+	assert_int_equal(ncs_archive_find(&files, fixture->folder,
+					  "unnamed@*,1000"),
+			 0);
+	assert_int_equal(files.owner, 1000);
+	/* That of the other user is no later run. */
+	assert_int_equal(files.next_begun, 0);
+	ncs_archive_release(&files);
+}
+
 static void a_pod_is_found_by_its_namespace(void **state)
 {
 	struct fixture *fixture = *state;
@@ -349,6 +380,28 @@ static void runs_of_machines_are_not_mixed(void **state)
 
 	find_in_two(*state, "4711", "4711 requeued=1", "4711", &files);
 	assert_int_equal(files.folders.count, 1);
+	ncs_archive_release(&files);
+}
+
+static void jobs_of_users_are_not_mixed(void **state)
+{
+	struct ncs_archive_files files;
+
+	find_in_two(*state, "4711 owner=1000", "4711 owner=1001", "4711",
+		    &files);
+	assert_int_equal(files.folders.count, 1);
+	assert_int_equal(files.owner, 1001);
+	ncs_archive_release(&files);
+}
+
+/* The watch of one machine is of an earlier version: nothing says whose its job is. */
+static void a_job_whose_user_is_not_known_may_be_any(void **state)
+{
+	struct ncs_archive_files files;
+
+	find_in_two(*state, "4711 owner=1000", "4711", "4711", &files);
+	assert_int_equal(files.folders.count, 2);
+	assert_true(files.owner == NCS_NO_OWNER);
 	ncs_archive_release(&files);
 }
 
@@ -675,9 +728,12 @@ int main(void)
 		TEST(a_job_in_an_array_is_found_by_each_of_its_names),
 		TEST(a_job_that_was_queued_again_is_another_one),
 		TEST(runs_of_machines_are_not_mixed),
+		TEST(jobs_of_users_are_not_mixed),
+		TEST(a_job_whose_user_is_not_known_may_be_any),
 		TEST(jobs_that_a_pattern_names_are_not_mixed),
 		TEST(pods_that_a_pattern_names_are_of_one_job),
 		TEST(pods_of_other_namespaces_are_other_jobs),
+		TEST(jobs_of_two_users_are_apart),
 		TEST(a_pod_is_found_by_its_namespace),
 		TEST(a_job_with_a_long_name_is_found),
 		TEST(jobs_of_several_machines_are_found),

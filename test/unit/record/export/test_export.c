@@ -14,6 +14,7 @@
 #include "record/export/export.h"
 #include "record/export/parquet_tables.h"
 #include "record/read/recorded_operations.h"
+#include "shm/read/job.h"
 #include "test/unit/support/recording_fixture.h"
 #include "test/unit/support/unit.h"
 
@@ -630,6 +631,7 @@ static void begin_two(struct recording_fixture *fixture, size_t ranks[2])
 		header.identity.nranks = 2;
 		assert_int_equal(ncs_recording_writer_add_rank(
 					 fixture->writer, &header,
+					 NCS_NO_OWNER,
 					 i ? "/dev/shm/b" : "/dev/shm/a",
 					 &ranks[i]),
 				 0);

@@ -16,9 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "record/format/chunk.h"
 #include "record/read/recording_internal.h"
 #include "record/read/source_recording.h"
+#include "shm/read/job.h"
 #include "test/unit/support/recording_fixture.h"
 
 #define MS_NS UINT64_C(1000000)
@@ -375,6 +377,46 @@ static void rank_exists_from_its_first_state_until_removal(void **state)
 	assert_int_equal(ncs_recording_state(recording, 1, BEGUN + 99 * S_NS,
 					     &reader, &taken_ns),
 			 NCS_RECORDED_NO_MORE);
+	ncs_recording_close(recording);
+}
+
+/* Ranks without a label; of the third one the user was not recorded. */
+static void ranks_of_another_user_are_left_out_of_a_job(void **state)
+{
+	static const uid_t owners[] = { 0, 1000, NCS_NO_OWNER };
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	size_t ranks[3];
+
+	recording_fixture_begin(fixture, "users");
+	for (unsigned i = 0; i < 3; i++) {
+		const char path[] = { '/', (char)('a' + i), '\0' };
+
+		assert_int_equal(ncs_recording_writer_add_rank(
+					 fixture->writer,
+					 ncs_reader_header(fixture->reader),
+					 owners[i], path, &ranks[i]),
+				 0);
+		recording_fixture_state(fixture, ranks[i], S_NS, 0);
+	}
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(ncs_recording_rank(recording, i)->owner ==
+			    owners[i]);
+	assert_int_equal(ncs_recording_keep_jobs(recording, "unnamed",
+						 NCS_NO_OWNER, 0, 0),
+			 0);
+	assert_int_equal(ncs_recording_rank_count(recording), 3);
+	assert_int_equal(ncs_recording_keep_jobs(recording, "unnamed", 1000, 0,
+						 0),
+			 0);
+	assert_int_equal(ncs_recording_rank_count(recording), 2);
+	assert_int_equal(ncs_recording_rank(recording, 0)->owner, 1000);
+	assert_int_equal(ncs_recording_keep_jobs(recording, "unnamed", 1001, 0,
+						 0),
+			 0);
+	assert_int_equal(ncs_recording_rank_count(recording), 1);
 	ncs_recording_close(recording);
 }
 
@@ -1105,6 +1147,7 @@ int main(void)
 		TEST(state_at_a_time_is_the_latest_before_it),
 		TEST(state_equals_the_segment_when_it_was_taken),
 		TEST(rank_exists_from_its_first_state_until_removal),
+		TEST(ranks_of_another_user_are_left_out_of_a_job),
 		TEST(ended_rank_is_kept_on_request),
 		TEST(pass_returns_records_in_order),
 		TEST(lost_records_are_reported),

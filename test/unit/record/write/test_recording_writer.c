@@ -11,6 +11,7 @@
 #include "ncclstat/reader.h"
 #include "record/write/recording_writer.h"
 #include "shm/read/image.h"
+#include "shm/read/job.h"
 #include "test/unit/support/recorded_file.h"
 #include "test/unit/support/segment_fixture.h"
 #include "test/unit/support/unit.h"
@@ -74,6 +75,7 @@ static size_t add_rank(struct written_recording *written,
 
 	header.segment_bytes = segment_bytes;
 	assert_int_equal(ncs_recording_writer_add_rank(written->writer, &header,
+						       NCS_NO_OWNER,
 						       "/dev/shm/a", &rank),
 			 0);
 	return rank;
@@ -460,7 +462,8 @@ TEST(image_of_a_live_segment_is_recorded_whole)
 			 NCS_ATTACHED);
 	assert_int_equal(ncs_recording_writer_add_rank(
 				 written->writer, ncs_reader_header(reader),
-				 ncs_reader_path(reader), &piece.rank),
+				 NCS_NO_OWNER, ncs_reader_path(reader),
+				 &piece.rank),
 			 0);
 	piece.writer = written->writer;
 	for (int i = 0; i < 2; i++) {
