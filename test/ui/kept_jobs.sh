@@ -330,13 +330,10 @@ check 'its end has a line' await has_lines ended unnamed 1
 # Without a label, and of one label. One user's jobs hang, the other's are well.
 nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 users=
-# play_two FOLDER [COMMAND...]: plays a job without a label, and one of id 4790.
+# play_two COMMAND...: plays a job without a label, and one of id 4790.
 play_two() {
-	folder=$1
-	shift
 	for id in '' 4790; do
-		"$@" env ${id:+SLURM_JOB_ID=$id} "$build/ncclreplay" --hold \
-			"$folder" 2>>"$tmp/replay" &
+		env ${id:+SLURM_JOB_ID=$id} "$@" 2>>"$tmp/replay" &
 		users="$users $!"
 	done
 }
@@ -353,12 +350,12 @@ are_told() {
 }
 if [ "$(id -u)" -ne 0 ] || ! chmod 711 "$tmp" || ! chmod 1777 "$tmp/shm/" ||
 	! $nobody test -x "$build/ncclreplay" ||
-	! $nobody test -r "$tmp/well/"; then
+	! $nobody test -r "$tmp/job/"; then
 	echo "ok jobs of two users # SKIP no other user may run ncclreplay here"
 else
-	play_two "$tmp/well"
+	play_two "$build/ncclreplay" --speed 0.2 --loop 0 test/captures/net-v5-ddp8
 	# shellcheck disable=SC2086 # a list of words
-	play_two "$tmp/job" $nobody
+	play_two $nobody "$build/ncclreplay" --hold "$tmp/job"
 	job="$job $users"
 	check 'jobs of two users are two' await are_told begun
 	for id in unnamed 4790; do
@@ -370,6 +367,13 @@ else
 			is_read "$id@*,0" well
 	done
 	"$ncclstat" jobs --archive="$archive" >"$tmp/said"
+	# root's 4790 calls on.
+	stacks_of_nobody() {
+		"$ncclstat" diagnose --archive="$archive" --job='4790@*,65534' \
+			--stacks=all 2>&1 |
+			grep -q '^stacks of main threads, read '
+	}
+	check 'stacks of the one that hangs are kept' await stacks_of_nobody
 	check 'the list names both users' \
 		test "$(grep -cE ' runs .* (root|nobody) +4790 ' "$tmp/said")" = 2
 	# shellcheck disable=SC2086 # a list of words
