@@ -151,7 +151,8 @@ struct ncs_archive_files {
 	/* The job's name as its folders have it, behind a pod's namespace and '/', or
 	 * the pattern if that is not one. */
 	char job[2 * NCS_ARCHIVE_NAME_MAX];
-	uid_t owner; /* the job's, if it is the same on all machines; or NCS_NO_OWNER */
+	/* The job's user; NCS_NO_OWNER if not known, or not the same on all machines. */
+	uid_t owner;
 	time_t begun; /* when the job did, the earliest machine's */
 	time_t next_begun; /* when another run of its name and user did; 0: none */
 	/* How many jobs of one machine the pattern names, and the folder of the one
@@ -162,9 +163,9 @@ struct ncs_archive_files {
 
 /* Finds the files of the latest job that a pattern names, as in ncs_archive_matches(),
  * in a directory and, if it has folders of several machines, in each of these; not
- * those of another run of it, of another job of its array, or of another user. Those of a job that
- * has a folder with no file yet are the ring's. Returns 0 or -errno: -ENOENT if there
- * is none. Release them in any case. */
+ * those of another run of it, of another job of its array, or of another user. Those of
+ * a job that has a folder with no file yet are the ring's. Returns 0 or -errno: -ENOENT
+ * if there is none. Release them in any case. */
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 		     const char *pattern);
 void ncs_archive_release(struct ncs_archive_files *files);
