@@ -41,7 +41,7 @@ struct ncs_rank {
 	struct ncs_clock clock;
 	uint64_t created;     /* ticks */
 	uint32_t api_version; /* of NCCL's profiler API */
-	uid_t owner; /* user of the segment's file; or NCS_NO_OWNER */
+	uid_t owner;          /* user of the segment's file; or NCS_NO_OWNER */
 	/* Labels that tell of which job the process is (shm/labels.h); NULL:
 	 * none. */
 	char *labels;

@@ -142,8 +142,8 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
  * clocks are aligned. Returns 0, -ENOENT if no rank is left, or -ENOMEM or -EIO
  * with nothing left out. */
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
-			    const char *pattern, uid_t owner,
-			    uint64_t since_ns, uint64_t before_ns);
+			    const char *pattern, uid_t owner, uint64_t since_ns,
+			    uint64_t before_ns);
 
 /* Sets the shift of a host's clock as traffic tells it: its CLOCK_MONOTONIC t
  * becomes t + offset_ns + drift × (t - first_ns). */

@@ -64,8 +64,8 @@ static void renumber(struct ncs_recording *recording, const uint32_t *places)
 }
 
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
-			    const char *pattern, uid_t owner,
-			    uint64_t since_ns, uint64_t before_ns)
+			    const char *pattern, uid_t owner, uint64_t since_ns,
+			    uint64_t before_ns)
 {
 	uint32_t *places = calloc(recording->rank_count + 1, sizeof(*places));
 	uint32_t kept = 0;

@@ -292,9 +292,8 @@ static void jobs_of_two_users_are_apart(void **state)
 	assert_int_equal(files.begun, LONG_AGO + 10);
 	assert_string_equal(files.before, "unnamed@1000000000,1000");
 	ncs_archive_release(&files);
-	assert_int_equal(ncs_archive_find(&files, fixture->folder,
-					  "unnamed@*,1000"),
-			 0);
+	assert_int_equal(
+		ncs_archive_find(&files, fixture->folder, "unnamed@*,1000"), 0);
 	assert_int_equal(files.owner, 1000);
 	/* That of the other user is no later run. */
 	assert_int_equal(files.next_begun, 0);

@@ -630,8 +630,7 @@ static void begin_two(struct recording_fixture *fixture, size_t ranks[2])
 		header.identity.rank = (int32_t)i;
 		header.identity.nranks = 2;
 		assert_int_equal(ncs_recording_writer_add_rank(
-					 fixture->writer, &header,
-					 NCS_NO_OWNER,
+					 fixture->writer, &header, NCS_NO_OWNER,
 					 i ? "/dev/shm/b" : "/dev/shm/a",
 					 &ranks[i]),
 				 0);

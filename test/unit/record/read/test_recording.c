@@ -408,14 +408,12 @@ static void ranks_of_another_user_are_left_out_of_a_job(void **state)
 						 NCS_NO_OWNER, 0, 0),
 			 0);
 	assert_int_equal(ncs_recording_rank_count(recording), 3);
-	assert_int_equal(ncs_recording_keep_jobs(recording, "unnamed", 1000, 0,
-						 0),
-			 0);
+	assert_int_equal(
+		ncs_recording_keep_jobs(recording, "unnamed", 1000, 0, 0), 0);
 	assert_int_equal(ncs_recording_rank_count(recording), 2);
 	assert_int_equal(ncs_recording_rank(recording, 0)->owner, 1000);
-	assert_int_equal(ncs_recording_keep_jobs(recording, "unnamed", 1001, 0,
-						 0),
-			 0);
+	assert_int_equal(
+		ncs_recording_keep_jobs(recording, "unnamed", 1001, 0, 0), 0);
 	assert_int_equal(ncs_recording_rank_count(recording), 1);
 	ncs_recording_close(recording);
 }
