@@ -87,6 +87,13 @@ static void record(struct fixture *fixture, unsigned kib, time_t written)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+/* Writes so many files of 60 KiB, one second apart. */
+static void record_some(struct fixture *fixture, unsigned count, time_t first)
+{
+	for (unsigned i = 0; i < count; i++)
+		record(fixture, 60, first + i);
+}
+
 /* Names the folder of a job: its id, if it has one, and, behind blanks, other labels, of
  * which "owner" is its user's number. */
 static void name_folder(char *folder, const char *job, time_t begun)
@@ -475,13 +482,11 @@ static void jobs_that_run_lose_a_file_that_they_share(void **state)
 {
 	struct fixture *fixture = *state;
 
-	for (unsigned i = 0; i < 2; i++)
-		record(fixture, 60, LONG_AGO + i);
+	record_some(fixture, 2, LONG_AGO);
 	keep(fixture, "one", LONG_AGO, LONG_AGO, false);
 	keep(fixture, "two", LONG_AGO, LONG_AGO, true);
 	strcpy(fixture->running, "*");
-	for (unsigned i = 0; i < 4; i++)
-		record(fixture, 60, LONG_AGO + 100 + i);
+	record_some(fixture, 4, LONG_AGO + 100);
 	fixture->archive.limit_bytes = 230 * KIB;
 	trim(fixture);
 	/* One in the ring. */
@@ -503,8 +508,7 @@ static void jobs_go_until_a_file_that_they_share_is_freed(void **state)
 	keep(fixture, "two", LONG_AGO, LONG_AGO, true);
 	record(fixture, 60, LONG_AGO + 50);
 	keep(fixture, "other", LONG_AGO, LONG_AGO + 50, true);
-	for (unsigned i = 0; i < 4; i++)
-		record(fixture, 60, LONG_AGO + 100 + i);
+	record_some(fixture, 4, LONG_AGO + 100);
 	fixture->archive.limit_bytes = 150 * KIB;
 	trim(fixture);
 	assert_int_equal(fixture->removed, 2);
@@ -515,12 +519,10 @@ static void a_job_that_runs_loses_its_oldest_files_last(void **state)
 {
 	struct fixture *fixture = *state;
 
-	for (unsigned i = 0; i < 2; i++)
-		record(fixture, 60, LONG_AGO + i);
+	record_some(fixture, 2, LONG_AGO);
 	keep(fixture, "runs", LONG_AGO, LONG_AGO, true);
 	strcpy(fixture->running, "runs@1000000000");
-	for (unsigned i = 0; i < 4; i++)
-		record(fixture, 60, LONG_AGO + 100 + i);
+	record_some(fixture, 4, LONG_AGO + 100);
 	fixture->archive.limit_bytes = 320 * KIB;
 	trim(fixture);
 	/* Two in the ring, and as many of the job as there is room for. */
