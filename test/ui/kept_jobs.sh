@@ -363,8 +363,9 @@ else
 			is_stuck "$id@*,65534"
 		check "$id: it has its own processes only" \
 			is_read "$id@*,65534" stuck
-		check "$id: root's is well, as long as the other one hangs" \
-			is_read "$id@*,0" well
+		# A busy machine may hold up its player.
+		check "$id: root's does not hang, as long as the other one does" \
+			is_read "$id@*,0" '\(well\|slow\)'
 	done
 	"$ncclstat" jobs --archive="$archive" >"$tmp/said"
 	# root's 4790 calls on.
