@@ -3,6 +3,7 @@
  * state. */
 #include "shm/process.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,16 +26,15 @@ static uint64_t namespace_inode(const char *path)
 /* The kernel's flag of a task that is ending (PF_EXITING). */
 #define TASK_EXITING 4u
 
-/* Reads the beginning of a file into `text`, which is empty on failure. */
+/* Reads the beginning of a file of /proc into `text`, which is empty on failure. */
 static void read_text(const char *path, char *text, size_t size)
 {
-	FILE *file = fopen(path, "re");
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t bytes = file >= 0 ? read(file, text, size - 1) : 0;
 
-	text[0] = '\0';
-	if (!file)
-		return;
-	text[fread(text, 1, size - 1, file)] = '\0';
-	fclose(file);
+	text[bytes > 0 ? bytes : 0] = '\0';
+	if (file >= 0)
+		close(file);
 }
 
 /* The used fields of /proc/PID/stat; start is 0 if it cannot be read. */
@@ -71,51 +71,61 @@ static struct stat_line read_stat(uint32_t pid)
 	return line;
 }
 
+/* Returns when the process began; 0 if it is a zombie or not there. */
+static uint64_t start_of(const struct stat_line *line)
+{
+	/* A zombie. If it has other threads, only the main thread has ended. */
+	if ((line->state == 'Z' || line->state == 'X') && line->threads <= 1)
+		return 0;
+	return line->start;
+}
+
 uint64_t ncs_process_start(uint32_t pid)
 {
 	struct stat_line line = read_stat(pid);
 
-	/* A zombie. If it has other threads, only the main thread has ended. */
-	if ((line.state == 'Z' || line.state == 'X') && line.threads <= 1)
-		return 0;
-	return line.start;
+	return start_of(&line);
 }
 
-bool ncs_process_is_stopped(uint32_t pid, uint64_t start)
+static bool is_ending(const struct stat_line *line)
 {
-	struct stat_line line = read_stat(pid);
-
-	return line.start != 0 && line.start == start &&
-	       (line.state == 'T' || line.state == 't');
+	return line->state == 'Z' || line->state == 'X' ||
+	       (line->flags & TASK_EXITING) ||
+	       (line->pending & (1ul << (SIGKILL - 1)));
 }
 
-bool ncs_process_is_ending(uint32_t pid, uint64_t start)
+struct ncs_process_state ncs_process_look(const struct ncs_process *other,
+					  const struct ncs_process *self)
 {
-	struct stat_line line = read_stat(pid);
+	struct ncs_process_state state = { 0 };
+	struct stat_line line;
+	uint64_t start;
 
-	return line.start == 0 || line.start != start || line.state == 'Z' ||
-	       line.state == 'X' || (line.flags & TASK_EXITING) ||
-	       (line.pending & (1ul << (SIGKILL - 1)));
+	state.gone = self->boot_id[0] && other->boot_id[0] &&
+		     strncmp(self->boot_id, other->boot_id,
+			     sizeof(other->boot_id)) != 0;
+	/* In another PID namespace the PID is another process's. */
+	if (state.gone || other->pid_namespace != self->pid_namespace)
+		return state;
+	line = read_stat(other->pid);
+	start = start_of(&line);
+	/* A start is 0 if no process is visible at all. Start times depend on the
+	 * time namespace of the process that reads them. */
+	state.gone = start == 0 ? self->start != 0 :
+				  other->start != 0 && start != other->start &&
+					  other->time_namespace ==
+						  self->time_namespace;
+	if (state.gone || start == 0 || start != other->start)
+		return state;
+	state.stopped = line.state == 'T' || line.state == 't';
+	state.ending = !state.stopped && is_ending(&line);
+	return state;
 }
 
 bool ncs_process_has_ended(const struct ncs_process *other,
 			   const struct ncs_process *self)
 {
-	uint64_t start;
-
-	if (self->boot_id[0] && other->boot_id[0] &&
-	    strncmp(self->boot_id, other->boot_id, sizeof(other->boot_id)) != 0)
-		return true;
-	if (other->pid_namespace != self->pid_namespace)
-		return false;
-	start = ncs_process_start(other->pid);
-	if (start == 0)
-		return self->start != 0; /* 0 if no process is visible at all */
-	/* Start times depend on the time namespace of the process that reads
-	 * them. */
-	if (other->start == 0 || other->time_namespace != self->time_namespace)
-		return false;
-	return start != other->start;
+	return ncs_process_look(other, self).gone;
 }
 
 void ncs_process_of_header(const struct ncs_header *header,

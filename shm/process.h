@@ -37,16 +37,21 @@ void ncs_process_describe(struct ncs_process *process);
  * is no such process or it is a zombie. */
 uint64_t ncs_process_start(uint32_t pid);
 
-/* Tells whether the process of this PID namespace with this PID and start time
- * is stopped by a signal or a debugger. */
-bool ncs_process_is_stopped(uint32_t pid, uint64_t start);
+/* The state of a process, as far as another one can tell. */
+struct ncs_process_state {
+	bool gone;    /* it has ended */
+	bool stopped; /* it is suspended by a signal or a debugger */
+	/* It has been killed, or its first thread exits: `stopped` tells nothing
+	 * more. */
+	bool ending;
+};
 
-/* Tells whether it is ending, or has ended: it has been killed, or its first
- * thread exits. A process that was stopped is then not so any more. */
-bool ncs_process_is_ending(uint32_t pid, uint64_t start);
+/* Returns the state of the process `other`, as seen by the process `self`, from one
+ * look at /proc. What cannot be told, e.g. across PID namespaces, is false. */
+struct ncs_process_state ncs_process_look(const struct ncs_process *other,
+					  const struct ncs_process *self);
 
-/* Tells whether the process `other` has ended, as seen by the process `self`.
- * Returns false if that cannot be told, e.g. across PID namespaces. */
+/* Tells whether the process `other` has ended; as ncs_process_look(). */
 bool ncs_process_has_ended(const struct ncs_process *other,
 			   const struct ncs_process *self);
 

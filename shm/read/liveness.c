@@ -39,17 +39,7 @@ static struct ncs_process_state state_of(const struct ncs_process *process,
 	    memcmp(process, &latest.process, sizeof(*process)) != 0) {
 		latest.process = *process;
 		latest.now_ns = now_ns;
-		latest.state.gone = ncs_process_is_gone(process);
-		/* In another PID namespace the PID is another process's. */
-		latest.state.stopped =
-			!latest.state.gone &&
-			process->pid_namespace == self.pid_namespace &&
-			ncs_process_is_stopped(process->pid, process->start);
-		/* Looked at last: it was not ending before. */
-		latest.state.ending =
-			!latest.state.gone && !latest.state.stopped &&
-			process->pid_namespace == self.pid_namespace &&
-			ncs_process_is_ending(process->pid, process->start);
+		latest.state = ncs_process_look(process, &self);
 	}
 	return latest.state;
 }

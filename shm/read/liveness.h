@@ -15,13 +15,6 @@
 
 struct ncs_reader; /* ncclstat/reader.h */
 
-/* The state of a process, as far as this process can tell. */
-struct ncs_process_state {
-	bool gone;    /* it has ended */
-	bool stopped; /* it is suspended by a signal or a debugger */
-	bool ending;  /* it is about to be gone: `stopped` tells nothing more */
-};
-
 /* Returns the liveness of a segment's rank. `life` is the header's enum
  * ncs_life, `last_call_ns` the time of the latest callback or 0 if unknown;
  * both times are CLOCK_MONOTONIC ns. */

@@ -37,9 +37,8 @@ static void *wait_for_ever(void *unused)
 TEST(process_that_is_ending_is_not_a_stopped_one)
 {
 	pid_t child = fork();
-	uint32_t pid = (uint32_t)child;
+	struct ncs_process self, process;
 	pthread_t thread;
-	uint64_t start;
 	int status;
 
 	assert_true(child >= 0);
@@ -49,17 +48,21 @@ TEST(process_that_is_ending_is_not_a_stopped_one)
 		pthread_exit(NULL);
 	}
 	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
-	start = ncs_process_start(pid);
-	assert_true(ncs_process_is_stopped(pid, start));
-	assert_false(ncs_process_is_ending(pid, start));
+	ncs_process_describe(&self);
+	process = self;
+	process.pid = (uint32_t)child;
+	process.start = ncs_process_start(process.pid);
+	assert_true(ncs_process_look(&process, &self).stopped);
+	assert_false(ncs_process_look(&process, &self).ending);
 	kill(child, SIGCONT);
-	while (!ncs_process_is_ending(pid, start))
+	while (!ncs_process_look(&process, &self).ending)
 		sched_yield();
-	assert_int_equal(ncs_process_start(pid), start);
-	assert_false(ncs_process_is_stopped(pid, start));
+	assert_int_equal(ncs_process_start(process.pid), process.start);
+	assert_false(ncs_process_look(&process, &self).stopped);
+	assert_false(ncs_process_look(&process, &self).gone);
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(ncs_process_is_ending(pid, start));
+	assert_true(ncs_process_look(&process, &self).gone);
 }
 
 TEST(process_of_another_boot_is_gone)
