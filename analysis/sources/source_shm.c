@@ -23,6 +23,10 @@
  * the rest waits for the next pass. */
 #define RECORD_MAX 65536u
 
+/* Pages of so many segments stay mapped between passes: mapping them again takes a
+ * quarter of a pass. */
+#define MAPPED_MAX 16u
+
 struct live_segment {
 	char *path;
 	struct ncs_reader *reader; /* NULL if not attached */
@@ -58,7 +62,8 @@ static void forget_sample(struct source_shm *self)
 	if (!self->shown)
 		return;
 	ncs_snapshot_release(&self->snapshot);
-	ncs_reader_rest(self->shown);
+	if (self->count > MAPPED_MAX)
+		ncs_reader_rest(self->shown);
 	self->shown = NULL;
 }
 
