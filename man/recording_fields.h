@@ -88,7 +88,7 @@
 	X(lost, \
 	  "Records just before these that were overwritten before the" \
 	  " recorder read them.") \
-	X(drained_ns, "When the records were read.") \
+	X(drained_ns, "When the last of the records was read.") \
 	X(reserved, "0.")
 
 #define NCS_CLOCK_READING_FIELDS(X) \

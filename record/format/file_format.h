@@ -145,7 +145,7 @@ struct ncs_records_head {
 	uint64_t count;
 	/* Number of records right before these that were overwritten unread. */
 	uint64_t lost;
-	uint64_t drained_ns; /* when the records were read from the ring */
+	uint64_t drained_ns; /* when the last one was read from the ring */
 	uint64_t reserved[3];
 };
 

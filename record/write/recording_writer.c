@@ -348,10 +348,18 @@ int ncs_recording_writer_open_memory(
 			-ENOMEM;
 }
 
+static int write_all_held(struct ncs_recording_writer *writer)
+{
+	for (size_t i = 0; writer->write_held && i < writer->rank_count; i++)
+		writer->write_held(writer, i);
+	return writer->error;
+}
+
 /* Writes the last index and the end, and closes the file. Adds the file's
  * totals to `before`. */
 static int end_file(struct ncs_recording_writer *writer, bool another)
 {
+
 	struct ncs_chunk chunk = {
 		.type = NCS_CHUNK_END,
 		.rank = NCS_NO_RANK,
@@ -362,6 +370,7 @@ static int end_file(struct ncs_recording_writer *writer, bool another)
 	struct ncs_end end;
 	size_t room;
 
+	write_all_held(writer);
 	write_index(writer);
 	/* The end chunk is never packed, so that it lies at a known distance
 	 * from the end of the file. */
@@ -424,7 +433,7 @@ int ncs_recording_writer_flush(struct ncs_recording_writer *writer)
 {
 	size_t block, beyond;
 
-	if (writer->error != 0)
+	if (write_all_held(writer) != 0)
 		return writer->error;
 	block = ncs_sink_block_bytes(writer->sink);
 	beyond = (size_t)(ncs_sink_offset(writer->sink) % block);
@@ -473,6 +482,7 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 				  const struct ncs_header *header, uid_t owner,
 				  const char *path, size_t *rank)
 {
+	bool holds = writer->packer && !writer->settings.is_stream;
 	struct ncs_recording_writer_rank *added;
 
 	if (writer->error != 0)
@@ -493,7 +503,10 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 	added->key = get_image(added->pages * NCS_PAGE_BYTES);
 	added->touched =
 		calloc((added->pages + 63) / 64, sizeof(*added->touched));
-	if (!added->path || !added->image || !added->key || !added->touched) {
+	if (holds)
+		added->held = calloc(header->lanes.count, sizeof(*added->held));
+	if (!added->path || !added->image || !added->key || !added->touched ||
+	    (holds && !added->held)) {
 		ncs_recording_writer_end_rank(writer, *rank);
 		return -ENOMEM;
 	}
@@ -514,13 +527,19 @@ void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
 	struct ncs_recording_writer_rank *ended = &writer->ranks[rank];
 	size_t bytes = ended->pages * NCS_PAGE_BYTES;
 
+	if (writer->sink && writer->write_held)
+		writer->write_held(writer, rank);
 	if (ended->image)
 		munmap(ended->image, bytes);
 	if (ended->key)
 		munmap(ended->key, bytes);
 	free(ended->touched);
+	for (size_t i = 0; ended->held && i < ended->header.lanes.count; i++)
+		free(ended->held[i].records);
+	free(ended->held);
 	ended->image = ended->key = NULL;
 	ended->touched = NULL;
+	ended->held = NULL;
 }
 
 static int write_rank(struct ncs_recording_writer *writer,

@@ -148,7 +148,8 @@ int ncs_recording_writer_state(struct ncs_recording_writer *writer, size_t rank,
 /* --- Records ------------------------------------------------------------- */
 
 /* Adds the new records of a lane's ring to the recording, at most one ring
- * full. Sets *count to the number of records. */
+ * full. Sets *count to the number of records. In a compressed file they are written
+ * with the next state of their rank or flush, or when they fill a chunk. */
 int ncs_recording_writer_drain(struct ncs_recording_writer *writer, size_t rank,
 			       struct ncs_reader *reader, size_t lane,
 			       uint64_t now_ns, size_t *count);

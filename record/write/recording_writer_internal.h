@@ -15,6 +15,20 @@
 
 #define NCS_PAGE_BYTES 4096u
 
+/* Largest number of records in a chunk: a chunk fits into the processor's
+ * second-level cache while it is filled and its checksum computed. */
+#define NCS_RECORDS_MAX 2046u
+
+/* Records of a lane that were read and are not in the file yet: one chunk of many is
+ * compressed faster than many of few. */
+struct ncs_recording_held {
+	struct ncs_record *records; /* NCS_RECORDS_MAX; NULL: none so far */
+	size_t count;
+	uint64_t first; /* position of the first one in its ring */
+	uint64_t lost;  /* right before it */
+	uint64_t drained_ns;
+};
+
 /* A segment that is recorded. */
 struct ncs_recording_writer_rank {
 	struct ncs_header header;
@@ -34,6 +48,8 @@ struct ncs_recording_writer_rank {
 	uint64_t key_offset;
 	uint64_t key_taken_ns;
 	uint64_t key_lines;
+	/* By lane; NULL if records are not held, or the rank has ended. */
+	struct ncs_recording_held *held;
 };
 
 struct ncs_recording_writer {
@@ -52,6 +68,8 @@ struct ncs_recording_writer {
 	/* Entries since the latest index; INDEX_EVERY of them fit. */
 	struct ncs_index_entry *entries;
 	size_t entry_count;
+	/* Writes the records of a rank that are held; NULL: none were ever held. */
+	void (*write_held)(struct ncs_recording_writer *writer, size_t rank);
 	struct ncs_run *runs; /* runs of the current state */
 	size_t run_count;
 	size_t run_capacity;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes records, from rings and from memory; see recording_writer.h. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ncclstat/reader.h"
 #include "record/write/recording_writer_internal.h"
 #include "shm/clock.h"
-
-/* Largest number of records in a chunk: a chunk fits into the processor's
- * second-level cache while it is filled and its checksum computed. */
-#define RECORDS_MAX 2046u
 
 /* Smallest number of records for which the rest of a buffer is used instead of
  * a new buffer. */
@@ -69,10 +67,78 @@ static struct ncs_record *begin_records(struct ncs_recording_writer *writer,
 		return NULL;
 	*room = (*room - sizeof(struct ncs_records_head)) /
 		sizeof(struct ncs_record);
-	if (*room > RECORDS_MAX)
-		*room = RECORDS_MAX;
+	if (*room > NCS_RECORDS_MAX)
+		*room = NCS_RECORDS_MAX;
 	return (struct ncs_record *)(payload + sizeof(struct ncs_records_head));
 }
+
+/* --- Held records -------------------------------------------------------- */
+
+static void write_lane(struct ncs_recording_writer *writer, size_t number,
+		       size_t lane)
+{
+	struct ncs_recording_held *held = &writer->ranks[number].held[lane];
+	size_t count = held->count;
+	uint64_t lost = held->lost;
+
+	held->count = 0;
+	held->lost = 0;
+	ncs_recording_writer_records(writer, number, lane, held->records, count,
+				     held->first, lost, held->drained_ns);
+}
+
+static void write_held(struct ncs_recording_writer *writer, size_t number)
+{
+	const struct ncs_recording_writer_rank *rank = &writer->ranks[number];
+
+	for (size_t i = 0; rank->held && i < rank->header.lanes.count; i++)
+		if (rank->held[i].count > 0 || rank->held[i].lost > 0)
+			write_lane(writer, number, i);
+}
+
+/* Adds the new records of a lane to those that are held, which are written once there
+ * is no room for more, or where records are missing. */
+static int hold(struct ncs_recording_writer *writer, size_t number,
+		struct ncs_reader *reader, size_t lane, uint64_t now_ns,
+		size_t *count)
+{
+	size_t most = ncs_reader_capacity(reader, lane), new_count;
+	struct ncs_recording_held *held = &writer->ranks[number].held[lane];
+
+	if (!held->records)
+		held->records = calloc(NCS_RECORDS_MAX, sizeof(*held->records));
+	if (!held->records)
+		return -ENOMEM;
+	writer->write_held = write_held;
+	while (writer->error == 0 && *count < most &&
+	       ncs_reader_waiting(reader, lane) > 0) {
+		uint64_t lost = 0;
+
+		if (held->count == NCS_RECORDS_MAX)
+			write_lane(writer, number, lane);
+		new_count = ncs_reader_records(reader, lane,
+					       held->records + held->count,
+					       NCS_RECORDS_MAX - held->count,
+					       &lost);
+		if (new_count == 0 && lost == 0)
+			break;
+		if (lost > 0 && held->count > 0) {
+			struct ncs_record *added = held->records + held->count;
+
+			write_lane(writer, number, lane);
+			memmove(held->records, added,
+				new_count * sizeof(*added));
+		}
+		held->lost += lost;
+		held->count += new_count;
+		held->first = ncs_reader_position(reader, lane) - held->count;
+		held->drained_ns = now_ns;
+		*count += new_count;
+	}
+	return writer->error;
+}
+
+/* --- Rings and memory ---------------------------------------------------- */
 
 int ncs_recording_writer_drain(struct ncs_recording_writer *writer,
 			       size_t number, struct ncs_reader *reader,
@@ -89,6 +155,8 @@ int ncs_recording_writer_drain(struct ncs_recording_writer *writer,
 	size_t room;
 
 	*count = 0;
+	if (writer->ranks[number].held)
+		return hold(writer, number, reader, lane, now_ns, count);
 	while (*count < most && ncs_reader_waiting(reader, lane) > 0) {
 		rank = ncs_recording_rank_in_file(writer, number);
 		records = rank ? begin_records(writer, &room) : NULL;

@@ -203,7 +203,10 @@ int ncs_recording_writer_state(struct ncs_recording_writer *writer,
 	size_t next = 0;
 	bool is_key, found;
 
-	if (!rank)
+	/* A state comes after the records that it counts. */
+	if (rank && writer->write_held)
+		writer->write_held(writer, number);
+	if (!rank || writer->error != 0)
 		return writer->error;
 	is_key = !rank->has_key ||
 		 taken_ns - rank->key_taken_ns >= writer->settings.key_every_ns;

@@ -588,6 +588,78 @@ TEST(drain_records_new_and_lost_records_of_a_ring)
 	recorded_file_release(&file);
 }
 
+static struct ncs_reader *begin_packed(struct written_recording *written,
+				       size_t *rank)
+{
+	struct ncs_reader *reader;
+
+	written->settings.is_packed = true;
+	written->settings.pack_level = -1;
+	begin(written);
+	assert_int_equal(ncs_reader_open(written->fixture->writer.path, &reader,
+					 NULL, 0),
+			 NCS_ATTACHED);
+	*rank = add_rank(written, 4096);
+	return reader;
+}
+
+static void put_and_drain(struct written_recording *written, size_t rank,
+			  struct ncs_reader *reader, size_t records)
+{
+	size_t count;
+
+	segment_fixture_put(written->fixture, 1, records);
+	assert_int_equal(ncs_recording_writer_drain(written->writer, rank,
+						    reader, 1, SECOND, &count),
+			 0);
+	assert_int_equal(count, records < 7 ? records : 7);
+}
+
+/* Rings of 8 records, of which 7 can be read. */
+TEST(packed_records_of_several_readings_are_one_chunk_before_the_next_state)
+{
+	struct written_recording *written = *state;
+	size_t at = 0, state_at = 0, rank;
+	struct ncs_reader *reader = begin_packed(written, &rank);
+	struct recorded_file file;
+
+	put_and_drain(written, rank, reader, 3);
+	put_and_drain(written, rank, reader, 2);
+	write_state(written, rank, SECOND);
+	put_and_drain(written, rank, reader, 2);
+	put_and_drain(written, rank, reader, 10);
+	put_and_drain(written, rank, reader, 1);
+	assert_int_equal(ncs_recording_writer_flush(written->writer), 0);
+	put_and_drain(written, rank, reader, 4);
+	end(written, &file);
+	assert_records(&file, &at, 0, 5, 0);
+	recorded_file_next(&file, NCS_CHUNK_STATE, &state_at);
+	assert_int_equal(state_at, at + 1);
+	assert_records(&file, &at, 5, 2, 0);
+	assert_records(&file, &at, 10, 8, 3);
+	assert_records(&file, &at, 18, 4, 0);
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_RECORDS), 4);
+	ncs_reader_close(reader);
+	recorded_file_release(&file);
+}
+
+TEST(packed_records_that_fill_a_chunk_are_written)
+{
+	struct written_recording *written = *state;
+	size_t at = 0, rank;
+	struct ncs_reader *reader = begin_packed(written, &rank);
+	struct recorded_file file;
+
+	for (size_t i = 0; i < 1000; i++)
+		put_and_drain(written, rank, reader, 5);
+	ncs_recording_writer_end_rank(written->writer, rank);
+	end(written, &file);
+	assert_records(&file, &at, 0, 5000, 0);
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_RECORDS), 3);
+	ncs_reader_close(reader);
+	recorded_file_release(&file);
+}
+
 /* --- Other chunks -------------------------------------------------------- */
 
 TEST(packed_chunks_unpack_to_the_same)
