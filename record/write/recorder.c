@@ -28,8 +28,9 @@
 #define PAUSE_MAX_NS UINT64_C(10000000)
 #define PAUSE_MIN_NS UINT64_C(50000)
 
-/* A ring is read once this share of it is new, in 1/1024, and with each state of its rank
- * or, if these are far apart, before each flush. */
+/* The recorder pauses until this share of a ring is new, in 1/1024. It then reads all
+ * rings that are half as full, so that they are full at one time; all rings with each
+ * state of their rank or, if these are far apart, before each flush. */
 #define QUARTER 256u
 
 struct recorder_run {
@@ -222,8 +223,8 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns,
 	uint64_t flush_ns = flush_every_ns(recorder);
 	bool flushes = is_due(&recorder->flushed_ns, flush_ns, now_ns);
 	bool drains = flushes && settings->interval_ns > flush_ns;
-	int error = ncs_recorder_segments_drain(&recorder->followed,
-						drains ? 0 : QUARTER, fullest);
+	int error = ncs_recorder_segments_drain(
+		&recorder->followed, drains ? 0 : QUARTER / 2, fullest);
 
 	if (!error &&
 	    is_due(&recorder->scanned_ns, scan_every_ns(settings), now_ns))

@@ -78,7 +78,8 @@ static inline size_t ncs_reader_channels(const struct ncs_reader *reader)
 	return given < count ? (size_t)given : count;
 }
 
-/* Tells whether a lane may be in use. The shared lane needs no owner. Pages of
+/* Tells whether a lane may be in use. The shared lane needs no owner, and one that had
+ * records has one: looking it up takes longer than reading its ring's head. Pages of
  * unused lanes are not touched, so that they take no memory. */
 static inline bool ncs_reader_uses_lane(const struct ncs_reader *reader,
 					size_t index)
@@ -86,7 +87,8 @@ static inline bool ncs_reader_uses_lane(const struct ncs_reader *reader,
 	const struct ncs_lane *lane =
 		ncs_reader_entry(reader, &reader->header.lanes, index);
 
-	return index == 0 || ncs_load_relaxed(&lane->owner) != 0;
+	return index == 0 || reader->cursors[index].next != 0 ||
+	       ncs_load_relaxed(&lane->owner) != 0;
 }
 
 /* A ring in the mapping, and its capacity. */
