@@ -66,7 +66,6 @@ void ncs_wait_graph_release(struct ncs_wait_graph *graph)
 {
 	free(graph->nodes);
 	free(graph->edges);
-	free(graph->by_address);
 	free(graph->queue);
 	free(graph->marks);
 	memset(graph, 0, sizeof(*graph));

@@ -87,11 +87,10 @@ struct ncs_wait_node {
 struct ncs_wait_graph {
 	struct ncs_wait_node *nodes; /* in the model's order */
 	size_t node_count;
-	size_t node_capacity;        /* also of by_address, queue and marks */
+	size_t node_capacity;        /* also of queue and marks */
 	struct ncs_wait_edge *edges; /* by `from` */
 	size_t edge_count;
 	size_t edge_capacity;
-	size_t *by_address; /* nodes, sorted by their ranks' addresses */
 	size_t *queue;      /* the edges of a walk, or nodes to count */
 	bool *marks;        /* nodes that a walk has visited */
 	/* While edges are made: the ranks that may be behind others. */

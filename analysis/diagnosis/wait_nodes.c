@@ -86,13 +86,10 @@ oldest_operation(const struct ncs_rank *rank)
 
 static int reserve_nodes(struct ncs_wait_graph *graph, size_t count)
 {
-	size_t nodes = graph->node_capacity, addresses = nodes, queue = nodes,
-	       marks = nodes;
+	size_t nodes = graph->node_capacity, queue = nodes, marks = nodes;
 
 	if (ncs_array_reserve(&graph->nodes, &nodes, count,
 			      sizeof(*graph->nodes)) != 0 ||
-	    ncs_array_reserve(&graph->by_address, &addresses, count,
-			      sizeof(*graph->by_address)) != 0 ||
 	    ncs_array_reserve(&graph->queue, &queue, count,
 			      sizeof(*graph->queue)) != 0 ||
 	    ncs_array_reserve(&graph->marks, &marks, count,
@@ -102,53 +99,13 @@ static int reserve_nodes(struct ncs_wait_graph *graph, size_t count)
 	return 0;
 }
 
-struct rank_address {
-	const struct ncs_rank *rank;
-	size_t node;
-};
-
-static int compare_addresses(const void *left, const void *right)
-{
-	const struct rank_address *a = left, *b = right;
-
-	return ((uintptr_t)a->rank > (uintptr_t)b->rank) -
-	       ((uintptr_t)a->rank < (uintptr_t)b->rank);
-}
-
-static int sort_addresses(struct ncs_wait_graph *graph)
-{
-	struct rank_address *addresses =
-		malloc((graph->node_count + 1) * sizeof(*addresses));
-
-	if (!addresses)
-		return -ENOMEM;
-	for (size_t i = 0; i < graph->node_count; i++)
-		addresses[i] = (struct rank_address){ graph->nodes[i].rank, i };
-	qsort(addresses, graph->node_count, sizeof(*addresses),
-	      compare_addresses);
-	for (size_t i = 0; i < graph->node_count; i++)
-		graph->by_address[i] = addresses[i].node;
-	free(addresses);
-	return 0;
-}
-
 size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 			   const struct ncs_rank *rank)
 {
-	size_t low = 0, high = graph->node_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		size_t node = graph->by_address[middle];
-
-		if (graph->nodes[node].rank == rank)
-			return node;
-		if ((uintptr_t)graph->nodes[node].rank < (uintptr_t)rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NCS_NOBODY;
+	return rank->place < graph->node_count &&
+			       graph->nodes[rank->place].rank == rank ?
+		       rank->place :
+		       NCS_NOBODY;
 }
 
 void ncs_wait_graph_unmark(struct ncs_wait_graph *graph)
@@ -246,7 +203,7 @@ int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 		graph->nodes[i] =
 			make_node(model->ranks[i], graph->is_over, last_ns);
 	ncs_wait_graph_unmark(graph);
-	return sort_addresses(graph);
+	return 0;
 }
 
 /* Where NCCL reports what the proxy thread does, that thread calls while it

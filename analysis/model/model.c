@@ -97,9 +97,12 @@ static struct ncs_rank *find_rank(const struct ncs_model *model, const char *id)
 	return found ? *found : NULL;
 }
 
-/* Notes the ranks by their id, for find_rank() in the next update. */
+/* Notes the ranks by their id, for find_rank() in the next update, and their
+ * places. */
 static void note_ids(struct ncs_model *model)
 {
+	for (size_t i = 0; i < model->rank_count; i++)
+		model->ranks[i]->place = i;
 	model->by_id_count = model->rank_count;
 	if (model->by_id_count == 0)
 		return;

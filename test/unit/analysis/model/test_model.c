@@ -42,9 +42,11 @@ static void ranks_are_sorted_by_host_communicator_rank(void **state)
 	strcpy(scripted->ranks[5].header.host, "zulu");
 	scripted_pass(scripted, SECOND);
 	assert_int_equal(scripted->model.rank_count, 6);
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(scripted->model.ranks[i]->now.identity.rank,
 				 order[i]);
+		assert_int_equal(scripted->model.ranks[i]->place, i);
+	}
 }
 
 static void ranks_keep_their_address_while_others_come_and_go(void **state)
@@ -62,6 +64,7 @@ static void ranks_keep_their_address_while_others_come_and_go(void **state)
 	assert_int_equal(scripted->model.rank_count, 2);
 	assert_ptr_equal(scripted_rank(scripted, 4), kept);
 	assert_ptr_equal(scripted->model.ranks[1], kept);
+	assert_int_equal(kept->place, 1);
 }
 
 static void generation_changes_exactly_when_ranks_do(void **state)
