@@ -86,15 +86,24 @@ static int compare_to_id(const void *id, const void *entry)
 	return strcmp(id, (*rank)->id);
 }
 
-/* Finds a rank of the previous update: the source shows each rank once. */
-static struct ncs_rank *find_rank(const struct ncs_model *model, const char *id)
+/* Finds a rank of the previous update: the source shows each rank once, and
+ * mostly in the same order. *guess is its place in by_id, if that is known. */
+static struct ncs_rank *find_rank(const struct ncs_model *model, const char *id,
+				  size_t *guess)
 {
-	struct ncs_rank **found = NULL;
+	struct ncs_rank **found = model->by_id;
 
-	if (model->by_id_count > 0)
+	if (model->by_id_count == 0)
+		return NULL;
+	if (*guess < model->by_id_count)
+		found += *guess;
+	if (compare_to_id(id, found) != 0)
 		found = bsearch(id, model->by_id, model->by_id_count,
 				sizeof(*model->by_id), compare_to_id);
-	return found ? *found : NULL;
+	if (!found)
+		return NULL;
+	*guess = (size_t)(found - model->by_id);
+	return *found;
 }
 
 /* Notes the ranks by their id, for find_rank() in the next update, and their
@@ -183,11 +192,15 @@ static int take_snapshot(struct ncs_model *model,
 	return ncs_rank_take(rank, model, sample, same);
 }
 
+/* Takes a sample. *guess is where the place of its rank is noted, and becomes
+ * where that of the next one is. */
 static int take_rank(struct ncs_model *model, struct ncs_source *source,
-		     struct ncs_sample *sample)
+		     struct ncs_sample *sample, size_t **guess)
 {
-	struct ncs_rank *rank = find_rank(model, sample->id);
+	struct ncs_rank *rank = find_rank(model, sample->id, *guess);
 
+	if (rank)
+		*guess = &rank->next_id;
 	if ((!sample->is_old && !sample->is_same) || !rank ||
 	    !ncs_rank_is_same(rank, sample->header))
 		return sample->snapshot || source->complete(source, sample) ?
@@ -272,11 +285,13 @@ static void sort_ranks(struct ncs_model *model)
 
 static int take_all(struct ncs_model *model, struct ncs_source *source)
 {
+	size_t *guess = &model->first_id;
 	struct ncs_sample sample;
 
 	while (source->next(source, &sample)) {
 		int error = sample.attach == NCS_ATTACHED ?
-				    take_rank(model, source, &sample) :
+				    take_rank(model, source, &sample,
+					      &guess) :
 				    take_unreadable(model, &sample);
 
 		if (error) {

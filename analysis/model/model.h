@@ -39,6 +39,7 @@ struct ncs_model {
 	size_t rank_count, rank_capacity;
 	struct ncs_rank **by_id; /* ranks of the previous update, by their id */
 	size_t by_id_count, by_id_capacity;
+	size_t first_id; /* place in by_id of the source's first; a guess */
 	struct ncs_communicator *communicators; /* by first rank */
 	size_t communicator_count, communicator_capacity;
 	struct ncs_rank **members; /* ranks of each communicator in a row */

@@ -35,7 +35,8 @@ struct ncs_rank {
 	/* Differs between any two processes that this id has named, and between
 	 * any two ranks, in the model's life. Not 0. */
 	uint32_t serial;
-	size_t place; /* in model->ranks */
+	size_t place;   /* in model->ranks */
+	size_t next_id; /* in model->by_id, of the source's next; a guess */
 	const struct ncs_communicator *communicator; /* NULL if out of memory */
 	/* Copied from the segment's header: */
 	struct ncs_process process;
