@@ -159,14 +159,11 @@ static bool take_same(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 	struct ncs_state_times times;
 
 	if (ncs_stream_facts(node->stream)->has_records ||
-	    !ncs_stream_is_same(rank, &clock->move, &times, &self->header)) {
-		rank->is_read_whole = false;
+	    !ncs_stream_is_same(rank, &clock->move, &times, &self->header))
 		return false;
-	}
 	/* The readings before may have missed what was filled in late. */
 	if (!rank->is_read_whole) {
 		ncs_stream_read_anew(rank);
-		rank->is_read_whole = true;
 		return false;
 	}
 	describe_state(self, clock, rank, sample);

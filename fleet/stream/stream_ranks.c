@@ -550,6 +550,7 @@ static int take_snapshot(struct ncs_stream_rank *rank,
 	if (header->settings.lease_until_ns != 0)
 		header->settings.lease_until_ns = ncs_clock_moved_ns(
 			move, header->settings.lease_until_ns);
+	rank->is_read_whole = !rank->reader;
 	if (rank->reader)
 		ncs_reader_set_image(rank->reader, image);
 	else

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <limits.h>
 #include <string.h>
 
 #include "analysis/base/source.h"
@@ -103,7 +104,8 @@ static void assert_alike(const struct ncs_rank *a, const struct ncs_rank *b)
 			    anew->operations[i].start_ns);
 }
 
-static struct simulated_streams *new_streams(void)
+/* Rank 1 makes its last call at a time of the job; UINT_MAX: it calls on. */
+static struct simulated_streams *new_streams(unsigned missing_s)
 {
 	return simulated_streams_new(&(struct simulated_streams_options){
 		.seed = 1,
@@ -113,8 +115,8 @@ static struct simulated_streams *new_streams(void)
 		.channels = 2,
 		.bytes = UINT64_C(1) << 20,
 		.period_ns = S / 20,
-		.missing_rank = 1,
-		.missing_ns = MISSING_S * S,
+		.missing_rank = missing_s == UINT_MAX ? UINT_MAX : 1,
+		.missing_ns = missing_s * S,
 		.begun_ns = NOW_NS - AGE_S * S,
 		.realtime_ns = UINT64_C(1700000000) * S,
 		.interval_ns = S,
@@ -135,7 +137,7 @@ static void feed(struct watched *watched, size_t count, unsigned node,
  * the ranks of a hung job all say the same. */
 static void test_what_is_the_same_is_shown_as_if_it_were_read(void **state)
 {
-	struct simulated_streams *streams = new_streams();
+	struct simulated_streams *streams = new_streams(MISSING_S);
 	struct watched watched[2];
 	size_t told = 0;
 
@@ -181,11 +183,79 @@ static void test_what_is_the_same_is_shown_as_if_it_were_read(void **state)
 	simulated_streams_free(streams);
 }
 
+/* Feeds the first `nodes` nodes a look at a time of the job, and takes it. */
+static void step(struct watched *watched, struct simulated_streams *streams,
+		 unsigned nodes, unsigned at_s)
+{
+	uint64_t now_ns = NOW_NS + (at_s - AGE_S) * S;
+
+	for (unsigned node = 0; node < nodes; node++) {
+		const void *bytes;
+		size_t size;
+
+		assert_int_equal(simulated_streams_look(streams, node, at_s * S,
+							&bytes, &size),
+				 0);
+		feed(watched, 1, node, bytes, size, now_ns);
+	}
+	same = others = 0;
+	look(watched, now_ns);
+}
+
+/* Returns the calls of a node's ranks in all communicators. */
+static uint64_t calls_of(const struct ncs_model *model, size_t node)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		for (size_t k = 0; k < NCS_FUNCTION_COUNT; k++)
+			if (model->ranks[i]->node == node)
+				calls += model->ranks[i]
+						 ->now.functions[k]
+						 .operations;
+	return calls;
+}
+
+static void test_what_hung_before_is_read_once_and_what_goes_on_at_once(
+	void **state)
+{
+	struct simulated_streams *hung = new_streams(AGE_S - 10);
+	struct simulated_streams *works = new_streams(UINT_MAX);
+	const size_t ranks = 2 * NODES * RANKS;
+	struct watched watched;
+	uint64_t before[2];
+
+	(void)state;
+	assert_true(hung && works);
+	begin(&watched, hung);
+	next_of_fleet = ncs_fleet_source(watched.fleet)->next;
+	ncs_fleet_source(watched.fleet)->next = next;
+	step(&watched, hung, NODES, AGE_S);
+	assert_int_equal(others, ranks);
+	for (unsigned i = 1; i < 30; i++) {
+		step(&watched, hung, NODES, AGE_S + i);
+		assert_int_equal(same, ranks);
+		assert_int_equal(others, 0);
+	}
+	for (size_t i = 0; i < 2; i++)
+		before[i] = calls_of(&watched.model, i);
+	/* The ranks of node 0 go on, in the stream of another agent. */
+	step(&watched, works, 1, AGE_S + 30);
+	assert_int_equal(watched.model.rank_count, ranks);
+	assert_true(calls_of(&watched.model, 0) > before[0]);
+	assert_true(calls_of(&watched.model, 1) == before[1]);
+	end(&watched);
+	simulated_streams_free(hung);
+	simulated_streams_free(works);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			test_what_is_the_same_is_shown_as_if_it_were_read),
+		cmocka_unit_test(
+			test_what_hung_before_is_read_once_and_what_goes_on_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
