@@ -173,6 +173,16 @@ uint64_t ncs_counters_class(const struct ncs_counters *counters,
 	return 0;
 }
 
+/* Sets the times of counters that are else those of the snapshot. */
+static void set_times(struct ncs_counters *to, const struct ncs_snapshot *from)
+{
+	to->taken_ns = from->taken_ns;
+	memcpy(to->proxy_time_ns, from->proxy.time_ns,
+	       sizeof(to->proxy_time_ns));
+	for (size_t i = 0; i < from->channel_count; i++)
+		ncs_channel_count(&to->channels[i], &from->channels[i]);
+}
+
 static int counters_copy(struct ncs_counters *to,
 			 const struct ncs_snapshot *from)
 {
@@ -189,9 +199,6 @@ static int counters_copy(struct ncs_counters *to,
 			.operations = from->classes[i].operations,
 		};
 	to->channel_count = from->channel_count;
-	to->taken_ns = from->taken_ns;
-	memcpy(to->proxy_time_ns, from->proxy.time_ns,
-	       sizeof(to->proxy_time_ns));
 	to->lost = ncs_snapshot_lost(from);
 	memcpy(to->proxy_count, from->proxy.count, sizeof(to->proxy_count));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
@@ -200,8 +207,36 @@ static int counters_copy(struct ncs_counters *to,
 			.last_sequence_number =
 				from->functions[i].last_sequence_number,
 		};
-	for (size_t i = 0; i < from->channel_count; i++)
-		ncs_channel_count(&to->channels[i], &from->channels[i]);
+	set_times(to, from);
+	return 0;
+}
+
+/* Copies a set, for other times: those of its channels are left out. */
+static int copy_set(struct ncs_counters *to, const struct ncs_counters *from)
+{
+	struct ncs_counters copy = *from;
+
+	to->taken_ns = 0;
+	if (ncs_array_reserve(&to->classes, &to->class_capacity,
+			      from->class_count, sizeof(*to->classes)) != 0 ||
+	    ncs_array_reserve(&to->channels, &to->channel_capacity,
+			      from->channel_count, sizeof(*to->channels)) != 0 ||
+	    ncs_array_reserve(&to->times, &to->time_capacity, from->time_count,
+			      sizeof(*to->times)) != 0)
+		return -ENOMEM;
+	if (from->class_count > 0)
+		memcpy(to->classes, from->classes,
+		       from->class_count * sizeof(*to->classes));
+	if (from->time_count > 0)
+		memcpy(to->times, from->times,
+		       from->time_count * sizeof(*to->times));
+	copy.classes = to->classes;
+	copy.class_capacity = to->class_capacity;
+	copy.channels = to->channels;
+	copy.channel_capacity = to->channel_capacity;
+	copy.times = to->times;
+	copy.time_capacity = to->time_capacity;
+	*to = copy;
 	return 0;
 }
 
@@ -236,16 +271,25 @@ past_counters(const struct ncs_past_counters *past, size_t index)
 }
 
 static int past_take(struct ncs_past_counters *past,
-		     const struct ncs_snapshot *snapshot, uint64_t apart_ns)
+		     const struct ncs_snapshot *snapshot, uint64_t apart_ns,
+		     uint64_t same_ns)
 {
 	const struct ncs_counters *newest = past_counters(past, 0);
-	int error;
+	struct ncs_counters *to = &past->at[past->next];
+	int error = 0;
 
 	if (newest && snapshot->taken_ns < newest->taken_ns + apart_ns)
 		return 0;
-	error = counters_copy(&past->at[past->next], snapshot);
-	if (!error)
-		error = copy_times(&past->at[past->next], snapshot);
+	if (!newest || newest->taken_ns < same_ns) {
+		error = counters_copy(to, snapshot);
+		if (!error)
+			error = copy_times(to, snapshot);
+	} else {
+		if (to->taken_ns < same_ns)
+			error = copy_set(to, newest);
+		if (!error)
+			set_times(to, snapshot);
+	}
 	if (!error)
 		past->next = (past->next + 1) % NCS_HISTORY_DEPTH;
 	return error;
@@ -276,16 +320,20 @@ void ncs_history_begin(struct ncs_history *history, uint64_t born_ns)
 }
 
 int ncs_history_take(struct ncs_history *history,
-		     const struct ncs_snapshot *snapshot)
+		     const struct ncs_snapshot *snapshot, uint64_t same_ns)
 {
-	int error = counters_copy(&history->latest, snapshot);
+	int error = 0;
 
+	if (history->latest.taken_ns < same_ns)
+		error = counters_copy(&history->latest, snapshot);
+	else
+		set_times(&history->latest, snapshot);
 	if (!error)
 		error = past_take(&history->for_10_s, snapshot,
-				  ncs_window_ns(NCS_WINDOW_10_S) / 4);
+				  ncs_window_ns(NCS_WINDOW_10_S) / 4, same_ns);
 	if (!error)
 		error = past_take(&history->for_100_s, snapshot,
-				  ncs_window_ns(NCS_WINDOW_100_S) / 4);
+				  ncs_window_ns(NCS_WINDOW_100_S) / 4, same_ns);
 	return error;
 }
 

@@ -110,7 +110,8 @@ static int take_past(struct ncs_rank *rank, const struct ncs_snapshot *taken,
 				   0;
 
 	if (has_past)
-		return ncs_history_take(&rank->history, &rank->now);
+		return ncs_history_take(&rank->history, &rank->now,
+					rank->same_ns);
 	ncs_history_begin(&rank->history,
 			  born_ns <= taken->taken_ns ? born_ns : 0);
 	if (marked_ns == 0 || born_ns > marked_ns)
@@ -348,6 +349,9 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	note_life(rank, taken, has_past);
 	rank->now = *taken;
 	*taken = old;
+	/* Later than all that was counted before: a clock may have been moved. */
+	rank->same_ns = larger(rank->now.taken_ns,
+			       larger(old.taken_ns, rank->same_ns) + 1);
 	ncs_rank_find_base(rank, model->window);
 	if (!error)
 		error = take_labels(rank, sample, has_past);
@@ -391,7 +395,7 @@ int ncs_rank_stay(struct ncs_rank *rank, const struct ncs_model *model,
 		return 0;
 	rank->has_moved = false;
 	take_clock(rank, sample);
-	error = ncs_history_take(&rank->history, &rank->now);
+	error = ncs_history_take(&rank->history, &rank->now, rank->same_ns);
 	ncs_snapshot_advance(&rank->now,
 			     ncs_clock_ns(&rank->clock, rank->created),
 			     sample->taken_ns, sample->alive_ns);

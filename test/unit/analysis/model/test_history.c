@@ -362,6 +362,67 @@ TEST(window_since_start_ends_with_the_rank)
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 0);
 }
 
+/* --- Counts that stay the same ---------------------------------------------- */
+
+static void assert_same_counters(const struct ncs_counters *a,
+				 const struct ncs_counters *b)
+{
+	assert_true(a->taken_ns == b->taken_ns && a->lost == b->lost);
+	assert_memory_equal(a->proxy_time_ns, b->proxy_time_ns,
+			    sizeof(a->proxy_time_ns));
+	assert_memory_equal(a->functions, b->functions, sizeof(a->functions));
+	assert_int_equal(a->channel_count, b->channel_count);
+	for (size_t i = 0; i < a->channel_count; i++) {
+		assert_true(a->channels[i].bytes == b->channels[i].bytes);
+		assert_memory_equal(a->channels[i].time_ns,
+				    b->channels[i].time_ns,
+				    sizeof(a->channels[i].time_ns));
+	}
+	assert_int_equal(a->class_count, b->class_count);
+	for (size_t i = 0; i < a->class_count; i++)
+		assert_true(a->classes[i].key == b->classes[i].key &&
+			    a->classes[i].operations ==
+				    b->classes[i].operations);
+	assert_int_equal(a->time_count, b->time_count);
+	for (size_t i = 0; i < a->time_count; i++)
+		assert_true(a->times[i] == b->times[i]);
+}
+
+TEST(counts_that_stay_the_same_are_kept_as_if_they_were_copied)
+{
+	struct ncs_history told = { 0 }, copied = { 0 };
+	struct ncs_snapshot *now = &rank->snapshot;
+	struct ncs_class_view *view =
+		scripted_class(rank, NCS_FUNCTION_ALL_REDUCE, 4096, 1, 2);
+	uint64_t same_ns = 0;
+
+	scripted_pass(&scripted, BORN); /* which completes the snapshot */
+	for (uint64_t i = 0; i < 300; i++) {
+		/* It works for 70 s, hangs for 80 s, and so on. */
+		const bool works = i % 150 < 70;
+
+		now->taken_ns = BORN + i * SECOND;
+		if (works || i == 0) {
+			same_ns = now->taken_ns;
+			work(1, 1);
+			view->operations++;
+			time_operations(1, 1000 * (i + 1));
+			now->losses[NCS_LOSS_STALE]++;
+		}
+		channel->time_ns[NCS_CHANNEL_SEND_GPU_WAIT] += SECOND;
+		now->proxy.time_ns[1] += SECOND;
+		assert_int_equal(ncs_history_take(&told, now, same_ns), 0);
+		assert_int_equal(ncs_history_take(&copied, now, UINT64_MAX), 0);
+		for (unsigned window = 0; window < NCS_WINDOW_START; window++)
+			assert_same_counters(
+				ncs_history_base(&told, window, now->taken_ns),
+				ncs_history_base(&copied, window,
+						 now->taken_ns));
+	}
+	ncs_history_release(&told);
+	ncs_history_release(&copied);
+}
+
 /* --- Memory --------------------------------------------------------------- */
 
 TEST(history_of_a_large_job_stays_small)
