@@ -29,7 +29,8 @@ static unsigned ahead_in(const struct ncs_rank *rank,
 			 const struct ncs_rank *other)
 {
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (ncs_rank_next(rank, i) > ncs_rank_next(other, i))
+		if (rank->functions >> i & 1 &&
+		    ncs_rank_next(rank, i) > ncs_rank_next(other, i))
 			return i;
 	return NCS_FUNCTION_COUNT;
 }

@@ -182,6 +182,8 @@ void ncs_communicator_progress(const struct ncs_communicator *communicator,
 			       unsigned function, struct ncs_progress *progress)
 {
 	memset(progress, 0, sizeof(*progress));
+	if (!(communicator->functions >> function & 1))
+		return;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 		uint64_t number =
@@ -335,6 +337,7 @@ static void add_rank(struct ncs_communicator *communicator,
 	if (!communicator->identity ||
 	    facts(&rank->now.identity) > facts(communicator->identity))
 		communicator->identity = &rank->now.identity;
+	communicator->functions |= rank->functions;
 	communicator->live += ncs_rank_is_live(rank);
 	communicator->silent += rank->now.liveness == NCS_SILENT;
 	communicator->finished += rank->now.liveness == NCS_FINISHED;

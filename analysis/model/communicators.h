@@ -54,6 +54,7 @@ struct ncs_communicator {
 	size_t silent; /* ranks by liveness */
 	size_t finished;
 	size_t dead;
+	uint64_t functions; /* in which a rank has sequence numbers, as bits */
 	/* The function in which a rank is the farthest behind; if none is, the
 	 * function that most ranks are in; NCS_FUNCTION_COUNT if no sequence
 	 * number is known. */

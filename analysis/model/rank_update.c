@@ -325,6 +325,15 @@ static void note_life(struct ncs_rank *rank, const struct ncs_snapshot *taken,
 		 taken->taken_ns >= rank->stopped_ns + NCS_LOOK_NS);
 }
 
+static void note_functions(struct ncs_rank *rank)
+{
+	rank->functions = 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (rank->now.functions[i].last_sequence_number !=
+		    NCS_NO_SEQUENCE_NUMBER)
+			rank->functions |= UINT64_C(1) << i;
+}
+
 static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		       const struct ncs_sample *sample, bool has_past)
 {
@@ -352,6 +361,7 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	/* Later than all that was counted before: a clock may have been moved. */
 	rank->same_ns = larger(rank->now.taken_ns,
 			       larger(old.taken_ns, rank->same_ns) + 1);
+	note_functions(rank);
 	ncs_rank_find_base(rank, model->window);
 	if (!error)
 		error = take_labels(rank, sample, has_past);

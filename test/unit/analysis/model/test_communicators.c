@@ -340,6 +340,7 @@ TEST(order_of_five_hundred_ranks_does_not_matter)
 			now->functions[k].last_sequence_number =
 				NCS_NO_SEQUENCE_NUMBER;
 		now->functions[0].last_sequence_number = i == 300 ? 1 : 2;
+		ranks[i].functions = 1;
 		order[i * 77 % RANKS] = &ranks[i];
 	}
 	assert_int_equal(ncs_communicators_find(&model), 0);
