@@ -28,6 +28,11 @@ struct ncs_summary {
 	size_t launches[NCS_LAUNCH_WAIT_COUNT];
 	size_t long_waits; /* all of these that last NCS_LONG_WAIT_NS or more */
 	struct ncs_oldest oldest;
+	/* Of the ranks that live: the longest time that a lease has left, and the
+	 * first that tells its settings, or NULL; whether those of others differ. */
+	uint64_t lease_left_ns;
+	const struct ncs_snapshot *settings;
+	bool settings_differ;
 };
 
 /* Summarizes the model. */

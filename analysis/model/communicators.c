@@ -317,13 +317,16 @@ static void add_rate(double *sum, double rate)
 static void add_rates(struct ncs_communicator *communicator)
 {
 	communicator->operations_rate = -1;
+	communicator->most_operations_rate = -1;
 	communicator->send_rate = -1;
 	communicator->recv_rate = -1;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
+		double rate = ncs_rank_operations_rate(rank);
 
-		add_rate(&communicator->operations_rate,
-			 ncs_rank_operations_rate(rank));
+		add_rate(&communicator->operations_rate, rate);
+		if (rate > communicator->most_operations_rate)
+			communicator->most_operations_rate = rate;
 		add_rate(&communicator->send_rate,
 			 ncs_rank_bytes_rate(rank, true));
 		add_rate(&communicator->recv_rate,

@@ -63,6 +63,7 @@ struct ncs_communicator {
 	struct ncs_oldest oldest;     /* longest wait of the ranks that live */
 	/* Sums over all ranks whose rate is known; negative if none is. */
 	double operations_rate;
+	double most_operations_rate; /* of a rank; likewise */
 	double send_rate;
 	double recv_rate;
 	uint64_t lost;

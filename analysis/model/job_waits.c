@@ -136,9 +136,10 @@ void ncs_trend_add(struct ncs_trend *trend, const struct ncs_model *model)
 	uint64_t count;
 	const struct ncs_recent *busbw = ncs_busiest_recent(
 		ncs_busiest_communicator(model), &count);
-	struct ncs_job_waits waits;
+	struct ncs_job_waits waits = model->waits;
 
-	ncs_job_waits(model, true, &waits);
+	if (model->window != NCS_WINDOW_NOW)
+		ncs_job_waits(model, true, &waits);
 	point->time_ns = model->now_ns;
 	point->busbw = busbw ? (float)ncs_recent_latest(busbw, count) : -1;
 	for (size_t i = 0; i < NCS_WAIT_COUNT; i++)

@@ -289,49 +289,27 @@ void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
 }
 
 /* Appends the settings of the live ranks, if they differ from the default. */
-static void append_settings(const struct ncs_screen *screen, char *text,
+static void append_settings(const struct ncs_summary *summary, char *text,
 			    size_t size)
 {
-	const struct ncs_snapshot *first = NULL;
+	const struct ncs_snapshot *first = summary->settings;
 
-	for (size_t i = 0; i < screen->model.rank_count; i++) {
-		const struct ncs_rank *rank = screen->model.ranks[i];
-		const struct ncs_settings_view *settings = &rank->now.settings;
-
-		if (!settings->known || !ncs_rank_is_live(rank))
-			continue;
-		if (!first)
-			first = &rank->now;
-		if (first->kernel.status == rank->now.kernel.status &&
-		    ncs_detail_pack(&first->settings.in_force) ==
-			    ncs_detail_pack(&settings->in_force))
-			continue;
+	if (summary->settings_differ)
 		ncs_append(text, size, "settings differ");
-		return;
-	}
-	if (first)
+	else if (first)
 		ncs_detail_note(&first->settings.in_force, first->kernel.status,
 				text, size);
 }
 
 /* Appends the remaining time of the longest lease; usually all leases are those
  * of one view. */
-static void append_lease(const struct ncs_screen *screen, char *text,
+static void append_lease(const struct ncs_summary *summary, char *text,
 			 size_t size)
 {
-	uint64_t left_ns = 0;
-
-	for (size_t i = 0; i < screen->model.rank_count; i++) {
-		const struct ncs_rank *rank = screen->model.ranks[i];
-		uint64_t left = ncs_lease_left_ns(&rank->now.settings,
-						  screen->model.now_ns);
-
-		if (ncs_rank_is_live(rank) && left > left_ns)
-			left_ns = left;
-	}
-	if (left_ns > 0)
+	if (summary->lease_left_ns > 0)
 		ncs_append(text, size, "lease %us",
-			   (unsigned)(left_ns / UINT64_C(1000000000)));
+			   (unsigned)(summary->lease_left_ns /
+				      UINT64_C(1000000000)));
 }
 
 /* Appends the window of the rates, unless it is the latest interval, and the
@@ -341,10 +319,11 @@ static void append_window(const struct ncs_screen *screen, char *text,
 {
 	enum ncs_window window = screen->model.window;
 	uint64_t wanted_ns = ncs_window_ns(window);
-	uint64_t window_ns = ncs_model_window_ns(&screen->model);
+	uint64_t window_ns;
 
 	if (window == NCS_WINDOW_NOW)
 		return;
+	window_ns = ncs_model_window_ns(&screen->model);
 	ncs_append(text, size, "%s %s", wanted_ns > 0 ? "over" : "since",
 		   ncs_window_name(window));
 	if (window == NCS_WINDOW_START ||
@@ -407,8 +386,8 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	if (table->shown_columns < table->column_count)
 		snprintf(texts[NOTE_COLUMNS], size, "cols %zu/%zu",
 			 table->shown_columns, table->column_count);
-	append_lease(screen, texts[NOTE_LEASE], size);
-	append_settings(screen, texts[NOTE_SETTINGS], size);
+	append_lease(&screen->summary, texts[NOTE_LEASE], size);
+	append_settings(&screen->summary, texts[NOTE_SETTINGS], size);
 }
 
 /* Draws the notes that are not empty, as many as fit. */

@@ -273,12 +273,10 @@ static void draw_operations(const struct ncs_screen *screen,
 	const struct ncs_communicator *communicator =
 		ncs_busiest_communicator(&screen->model);
 	struct ncs_value value = { 0 };
-	double most = -1;
 
-	for (size_t i = 0; communicator && i < communicator->rank_count; i++)
-		most = fmax(most, ncs_rank_operations_rate(
-					  communicator->ranks[i]));
-	ncs_value_set_real(&value, NCS_VALUE_RATE, most);
+	ncs_value_set_real(&value, NCS_VALUE_RATE,
+			   communicator ? communicator->most_operations_rate :
+					  -1);
 	put_value(screen, line, 82, 12, &value, " op/s", NCS_ROLE_TEXT);
 }
 

@@ -312,6 +312,7 @@ TEST(ranks_are_counted_and_summed)
 	assert_int_equal(found->dead, 1);
 	assert_int_equal(found->lost, 8);
 	assert_true(found->operations_rate == 4);
+	assert_true(found->most_operations_rate == 2);
 	assert_true(found->send_rate == 400);
 	assert_true(found->recv_rate == 0);
 	/* A dead rank does not wait any more. */
