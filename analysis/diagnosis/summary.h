@@ -28,8 +28,8 @@ struct ncs_summary {
 	size_t launches[NCS_LAUNCH_WAIT_COUNT];
 	size_t long_waits; /* all of these that last NCS_LONG_WAIT_NS or more */
 	struct ncs_oldest oldest;
-	/* Of the ranks that live: the longest time that a lease has left, and the
-	 * first that tells its settings, or NULL; whether those of others differ. */
+	/* The longest time that a lease of a rank that lives has left, the first
+	 * of these that tells its settings, or NULL, and whether others differ. */
 	uint64_t lease_left_ns;
 	const struct ncs_snapshot *settings;
 	bool settings_differ;

@@ -220,7 +220,8 @@ static int copy_set(struct ncs_counters *to, const struct ncs_counters *from)
 	if (ncs_array_reserve(&to->classes, &to->class_capacity,
 			      from->class_count, sizeof(*to->classes)) != 0 ||
 	    ncs_array_reserve(&to->channels, &to->channel_capacity,
-			      from->channel_count, sizeof(*to->channels)) != 0 ||
+			      from->channel_count,
+			      sizeof(*to->channels)) != 0 ||
 	    ncs_array_reserve(&to->times, &to->time_capacity, from->time_count,
 			      sizeof(*to->times)) != 0)
 		return -ENOMEM;

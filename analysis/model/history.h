@@ -108,9 +108,9 @@ void ncs_history_release(struct ncs_history *history);
 
 /* Adds the counters of a snapshot. Snapshots must come in the order of time.
  * Add a snapshot only once a later one has come: rates are computed for the
- * later one. All that it counts but times has been the same since same_ns, which
- * is not 0, and in the snapshots that were added since then. Returns 0, or -ENOMEM if the
- * counters of this one are missing. */
+ * later one. Since same_ns, which is not 0, all snapshots that were added
+ * counted the same but for times. Returns 0, or -ENOMEM if the counters of this
+ * one are missing. */
 int ncs_history_take(struct ncs_history *history,
 		     const struct ncs_snapshot *snapshot, uint64_t same_ns);
 

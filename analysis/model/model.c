@@ -290,8 +290,7 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 
 	while (source->next(source, &sample)) {
 		int error = sample.attach == NCS_ATTACHED ?
-				    take_rank(model, source, &sample,
-					      &guess) :
+				    take_rank(model, source, &sample, &guess) :
 				    take_unreadable(model, &sample);
 
 		if (error) {

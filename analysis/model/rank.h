@@ -35,8 +35,8 @@ struct ncs_rank {
 	/* Differs between any two processes that this id has named, and between
 	 * any two ranks, in the model's life. Not 0. */
 	uint32_t serial;
-	size_t place;   /* in model->ranks */
-	size_t next_id; /* in model->by_id, of the source's next; a guess */
+	size_t place;     /* in model->ranks */
+	size_t next_id;   /* in model->by_id, of the source's next; a guess */
 	uint64_t same_ns; /* since when `now` has said the same but for times */
 	/* In which it has sequence numbers: bits by enum ncs_function_id. */
 	uint64_t functions;

@@ -358,7 +358,7 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	note_life(rank, taken, has_past);
 	rank->now = *taken;
 	*taken = old;
-	/* Later than all that was counted before: a clock may have been moved. */
+	/* Later than all counters before, whose clock may have been ahead. */
 	rank->same_ns = larger(rank->now.taken_ns,
 			       larger(old.taken_ns, rank->same_ns) + 1);
 	note_functions(rank);

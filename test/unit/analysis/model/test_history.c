@@ -362,7 +362,7 @@ TEST(window_since_start_ends_with_the_rank)
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 0);
 }
 
-/* --- Counts that stay the same ---------------------------------------------- */
+/* --- Counts that stay the same -------------------------------------------- */
 
 static void assert_same_counters(const struct ncs_counters *a,
 				 const struct ncs_counters *b)
@@ -414,10 +414,10 @@ TEST(counts_that_stay_the_same_are_kept_as_if_they_were_copied)
 		assert_int_equal(ncs_history_take(&told, now, same_ns), 0);
 		assert_int_equal(ncs_history_take(&copied, now, UINT64_MAX), 0);
 		for (unsigned window = 0; window < NCS_WINDOW_START; window++)
-			assert_same_counters(
-				ncs_history_base(&told, window, now->taken_ns),
-				ncs_history_base(&copied, window,
-						 now->taken_ns));
+			assert_same_counters(ncs_history_base(&told, window,
+							      now->taken_ns),
+					     ncs_history_base(&copied, window,
+							      now->taken_ns));
 	}
 	ncs_history_release(&told);
 	ncs_history_release(&copied);

@@ -216,8 +216,8 @@ static uint64_t calls_of(const struct ncs_model *model, size_t node)
 	return calls;
 }
 
-static void test_what_hung_before_is_read_once_and_what_goes_on_at_once(
-	void **state)
+static void
+test_what_hung_before_is_read_once_and_what_goes_on_at_once(void **state)
 {
 	struct simulated_streams *hung = new_streams(AGE_S - 10);
 	struct simulated_streams *works = new_streams(UINT_MAX);
