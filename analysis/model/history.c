@@ -173,7 +173,7 @@ uint64_t ncs_counters_class(const struct ncs_counters *counters,
 	return 0;
 }
 
-/* Sets the times of counters that are else those of the snapshot. */
+/* Sets the times of counters whose counts are those of the snapshot already. */
 static void set_times(struct ncs_counters *to, const struct ncs_snapshot *from)
 {
 	to->taken_ns = from->taken_ns;
@@ -320,11 +320,19 @@ void ncs_history_begin(struct ncs_history *history, uint64_t born_ns)
 	history->birth.taken_ns = born_ns;
 }
 
+static void note_time(struct ncs_history *history,
+		      const struct ncs_snapshot *snapshot)
+{
+	if (snapshot->taken_ns > history->greatest_ns)
+		history->greatest_ns = snapshot->taken_ns;
+}
+
 int ncs_history_take(struct ncs_history *history,
 		     const struct ncs_snapshot *snapshot, uint64_t same_ns)
 {
 	int error = 0;
 
+	note_time(history, snapshot);
 	if (history->latest.taken_ns < same_ns)
 		error = counters_copy(&history->latest, snapshot);
 	else
@@ -343,6 +351,7 @@ int ncs_history_mark(struct ncs_history *history,
 {
 	int error = counters_copy(&history->mark, snapshot);
 
+	note_time(history, snapshot);
 	return error ? error : copy_times(&history->mark, snapshot);
 }
 

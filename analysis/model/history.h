@@ -88,6 +88,7 @@ struct ncs_past_counters {
 };
 
 struct ncs_history {
+	uint64_t greatest_ns; /* time of any counters that were added */
 	struct ncs_counters birth;  /* zeros */
 	struct ncs_counters latest; /* without histograms */
 	struct ncs_counters mark;

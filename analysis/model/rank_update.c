@@ -359,8 +359,8 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	rank->now = *taken;
 	*taken = old;
 	/* Later than all counters before, whose clock may have been ahead. */
-	rank->same_ns = larger(rank->now.taken_ns,
-			       larger(old.taken_ns, rank->same_ns) + 1);
+	rank->same_ns =
+		larger(rank->now.taken_ns, rank->history.greatest_ns + 1);
 	note_functions(rank);
 	ncs_rank_find_base(rank, model->window);
 	if (!error)

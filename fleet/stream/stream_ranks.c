@@ -543,6 +543,7 @@ static int take_snapshot(struct ncs_stream_rank *rank,
 			 struct ncs_header *moved)
 {
 	struct ncs_header *header = (struct ncs_header *)image;
+	bool is_new = !rank->reader;
 	int error = 0;
 
 	header->clock = rank->header.clock;
@@ -550,7 +551,6 @@ static int take_snapshot(struct ncs_stream_rank *rank,
 	if (header->settings.lease_until_ns != 0)
 		header->settings.lease_until_ns = ncs_clock_moved_ns(
 			move, header->settings.lease_until_ns);
-	rank->is_read_whole = !rank->reader;
 	if (rank->reader)
 		ncs_reader_set_image(rank->reader, image);
 	else
@@ -569,6 +569,7 @@ static int take_snapshot(struct ncs_stream_rank *rank,
 		});
 	ncs_snapshot_take(snapshot, rank->reader,
 			  ncs_clock_moved_ns(move, rank->taken_ns));
+	rank->is_read_whole = is_new;
 	*moved = rank->header;
 	moved->clock = header->clock;
 	return 0;

@@ -151,8 +151,10 @@ struct ncs_archive_files {
 	/* The job's name as its folders have it, behind a pod's namespace and '/', or
 	 * the pattern if that is not one. */
 	char job[2 * NCS_ARCHIVE_NAME_MAX];
-	/* The job's user; NCS_NO_OWNER if not known, or not the same on all machines. */
+	/* The job's user; NCS_NO_OWNER if not known, or not the same on all machines:
+	 * then owners_differ. */
 	uid_t owner;
+	bool owners_differ;
 	time_t begun; /* when the job did, the earliest machine's */
 	time_t next_begun; /* when another run of its name and user did; 0: none */
 	/* How many jobs of one machine the pattern names, and the folder of the one

@@ -242,15 +242,19 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 	if (namespace[0] && behind)
 		pattern = behind + 1;
 	if (files->folders.count == 0)
-		files->owner = chosen->name.owner;
-	if (files->owner != chosen->name.owner)
 		files->owner = NCS_NO_OWNER;
+	files->owners_differ |=
+		!ncs_owners_agree(files->owner, chosen->name.owner);
+	if (files->owners_differ)
+		files->owner = NCS_NO_OWNER;
+	else if (chosen->name.owner != NCS_NO_OWNER)
+		files->owner = chosen->name.owner;
 	if (files->folders.count == 0)
 		strcpy(files->job, job);
 	else if (strcmp(files->job, job) != 0)
 		/* Without the marks of a folder's name, and what follows. */
 		snprintf(files->job, sizeof(files->job), "%s%s%.*s", namespace,
-			 slash, (int)strcspn(pattern, "@~+="), pattern);
+			 slash, (int)strcspn(pattern, "@~+=,"), pattern);
 	if (files->begun == 0 || begun < files->begun)
 		files->begun = begun;
 	if (chosen->next_begun != 0 &&

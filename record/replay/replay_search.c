@@ -30,6 +30,7 @@ int ncs_replay_search_begin(struct ncs_replay_search *search,
 	/* The latest records show calls that some ranks have already left. */
 	search->model.keeps_latest = true;
 	search->from_ns = search->next_ns = replay->from_ns;
+	search->before_ns = search->latest_ns = replay->from_ns;
 	search->until_ns = replay->until_ns;
 	search->found.describe = describe;
 	search->step_ns = length_ns / STEPS_MAX;
@@ -48,28 +49,30 @@ void ncs_replay_search_end(struct ncs_replay_search *search)
 	ncs_model_release(&search->model);
 }
 
-/* Returns when the look was over in which the first state after a time was taken; 0 if
- * none was. */
-static uint64_t look_after(const struct ncs_replay_search *search,
-			   uint64_t moment_ns)
+/* Returns when a look was over that came late: in which ranks have their first states
+ * after a step without any. Returns 0 if there is none before the next step. */
+static uint64_t late_look(const struct ncs_replay_search *search,
+			  uint64_t next_ns)
 {
 	size_t count = ncs_recording_rank_count(search->recording);
-	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	uint64_t first_ns = next_ns, last_ns;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t taken_ns = ncs_recording_next_state_of(
-			search->recording, i, moment_ns);
+			search->recording, i, search->before_ns);
 
-		if (taken_ns != 0 && taken_ns < first_ns)
+		if (taken_ns > search->latest_ns && taken_ns < first_ns)
 			first_ns = taken_ns;
 	}
+	if (first_ns == next_ns)
+		return 0;
+	last_ns = first_ns;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t taken_ns = ncs_recording_next_state_of(
-			search->recording, i, moment_ns);
+			search->recording, i, search->latest_ns);
 
-		if (taken_ns > last_ns &&
-		    (taken_ns == first_ns ||
-		     taken_ns - first_ns < search->interval_ns))
+		if (taken_ns > last_ns && taken_ns < next_ns &&
+		    taken_ns - first_ns < search->interval_ns)
 			last_ns = taken_ns;
 	}
 	return last_ns;
@@ -79,15 +82,18 @@ static uint64_t look_after(const struct ncs_replay_search *search,
  * was held up, has a step of its own: by the next one, what it saw may be over. */
 static uint64_t next_step(struct ncs_replay_search *search, uint64_t moment_ns)
 {
-	uint64_t look_ns = look_after(search, moment_ns);
-	uint64_t next_ns = search->until_ns - moment_ns > search->step_ns ?
-				   moment_ns + search->step_ns :
+	uint64_t latest_ns = search->latest_ns, look_ns = 0;
+	uint64_t next_ns = search->until_ns - latest_ns > search->step_ns ?
+				   latest_ns + search->step_ns :
 				   search->until_ns;
-	bool was_in_gap = search->is_in_gap;
 
-	search->is_in_gap = look_ns > next_ns;
-	return was_in_gap && look_ns != 0 && look_ns < next_ns ? look_ns :
-								 next_ns;
+	if (moment_ns == latest_ns && search->before_ns != latest_ns)
+		look_ns = late_look(search, next_ns);
+	if (look_ns != 0)
+		return look_ns;
+	search->before_ns = latest_ns;
+	search->latest_ns = next_ns;
+	return next_ns;
 }
 
 int ncs_replay_search_step(struct ncs_replay_search *search)

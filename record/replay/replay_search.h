@@ -18,7 +18,8 @@ struct ncs_replay_search {
 	uint64_t next_ns; /* time of the next step */
 	uint64_t step_ns;
 	uint64_t interval_ns; /* between two states of a rank, as recorded */
-	bool is_in_gap;       /* no state was taken within the latest step */
+	/* The latest two moments that are steps apart. */
+	uint64_t before_ns, latest_ns;
 	bool done;
 	struct ncs_episodes found;
 };

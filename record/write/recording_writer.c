@@ -359,7 +359,6 @@ static int write_all_held(struct ncs_recording_writer *writer)
  * totals to `before`. */
 static int end_file(struct ncs_recording_writer *writer, bool another)
 {
-
 	struct ncs_chunk chunk = {
 		.type = NCS_CHUNK_END,
 		.rank = NCS_NO_RANK,

@@ -120,8 +120,6 @@ static int hold(struct ncs_recording_writer *writer, size_t number,
 					       held->records + held->count,
 					       NCS_RECORDS_MAX - held->count,
 					       &lost);
-		if (new_count == 0 && lost == 0)
-			break;
 		if (lost > 0 && held->count > 0) {
 			struct ncs_record *added = held->records + held->count;
 
@@ -134,6 +132,8 @@ static int hold(struct ncs_recording_writer *writer, size_t number,
 		held->first = ncs_reader_position(reader, lane) - held->count;
 		held->drained_ns = now_ns;
 		*count += new_count;
+		if (new_count == 0)
+			break;
 	}
 	return writer->error;
 }

@@ -47,8 +47,9 @@ const char *ncs_job_name(const char *labels);
 /* The user of a process, or of a job, if that is not known. */
 #define NCS_NO_OWNER ((uid_t)-1)
 
-/* Tells whether two processes may be of one user: whoever is not known may be any. Those of
- * two users are never of one job. */
+/* Tells whether two processes may be of one user: one that is not known may be any.
+ * Processes of two users on one machine are never of one job; pods of one job on
+ * several machines may be. */
 static inline bool ncs_owners_agree(uid_t a, uid_t b)
 {
 	return a == b || a == NCS_NO_OWNER || b == NCS_NO_OWNER;
