@@ -22,8 +22,10 @@ struct period_search {
 	const struct ncs_cost_window *window;
 	/* Logarithms of the gaps of calls and begins, by rank. */
 	float *gaps;
-	double misfit[PERIOD_MOST + 1];
+	/* By length: how far apart gaps are in one step and the next, where launches are
+	 * of the same kind, and with GAP_MOST for each of another kind. */
 	double unevenness[PERIOD_MOST + 1];
+	double unlikeness[PERIOD_MOST + 1];
 	/* The ranks that tell, and how many launches of each. */
 	uint32_t rank_count, counts[TOLD_BY_RANKS], least_count;
 };
@@ -74,18 +76,6 @@ static void find_gaps(struct period_search *search, const uint32_t *ranks,
 	}
 }
 
-/* Returns whether the kinds of launches repeat well with a length: a launch from
- * outside the step puts as many out of place as a step has, and itself, as in
- * ddp-gpu-late of test/recordings. */
-static bool fits(const struct period_search *search, uint32_t period,
-		 double least)
-{
-	uint32_t displaced = period + 1 < 10 ? period + 1 : 10;
-
-	return search->misfit[period] <=
-	       least + NCS_COST_MISFIT / 1000. * displaced;
-}
-
 /* Returns how far apart the gaps at the places of a step are, by the medians of each
  * place; of a few steps, chance puts them apart. Without it, the cost of layers-host-late
  * of test/recordings is wrong. */
@@ -117,34 +107,30 @@ static double contrast_of(const struct period_search *search, uint32_t period)
  * but none that misses how gaps differ within a step. */
 static uint32_t choose_period(const struct period_search *search, uint32_t most)
 {
-	double least = INFINITY, best = INFINITY, limit, contrast;
-	double sorted[PERIOD_MOST];
+	const double *unlikeness = search->unlikeness;
+	double best = INFINITY, evenest = INFINITY, limit, contrast;
+	double values[PERIOD_MOST];
 	uint32_t longest = most;
-	unsigned fitting = 0;
 
 	for (uint32_t p = 1; p <= most; p++) {
-		least = fmin(least, search->misfit[p]);
-		sorted[p - 1] = search->unevenness[p];
+		best = fmin(best, unlikeness[p]);
+		values[p - 1] = unlikeness[p];
 	}
-	for (uint32_t p = 1; p <= most; p++) {
-		if (!fits(search, p, least))
-			continue;
-		fitting++;
-		if (search->unevenness[p] < best)
-			longest = p;
-		best = fmin(best, search->unevenness[p]);
-	}
-	limit = best;
-	if (fitting > 1)
-		limit += NCS_COST_GAP_SHARE / 100. *
-			 (ncs_cost_median(sorted, most) - best);
-	/* A little unevenness is chance. */
+	limit = best + NCS_COST_GAP_SHARE / 100. *
+			       (ncs_cost_median(values, most) - best);
+	/* A little unlikeness is chance. */
 	limit = fmax(limit, 1.25 * best + 0.05);
+	for (uint32_t p = 1; p <= most; p++) {
+		if (unlikeness[p] > limit || search->unevenness[p] >= evenest)
+			continue;
+		evenest = search->unevenness[p];
+		longest = p;
+	}
 	contrast = longest * NCS_COST_STEPS_WANTED <= search->least_count ?
 			   contrast_of(search, longest) :
 			   0;
 	for (uint32_t p = 1; p < longest; p++)
-		if (fits(search, p, least) && search->unevenness[p] <= limit &&
+		if (unlikeness[p] <= limit &&
 		    (contrast < GAP_MOST / 2 ||
 		     contrast_of(search, p) >= contrast / 2))
 			return p;
@@ -182,8 +168,9 @@ static uint32_t find_period(struct period_search *search, const uint32_t *ranks,
 				      &search->gaps[2 * r * TOLD_BY_LAUNCHES],
 				      search->counts[r], p, sums);
 		}
-		search->misfit[p] = sums[1] / fmax(1, sums[0]);
 		search->unevenness[p] = sums[2] / fmax(1, sums[0] - sums[1]);
+		search->unlikeness[p] = (sums[2] + sums[1] * (double)GAP_MOST) /
+					fmax(1, sums[0]);
 	}
 	return choose_period(search, p - 1);
 }
