@@ -16,7 +16,6 @@
 /* More that is known of a cost. */
 struct clues {
 	bool is_sure; /* it costs something, but for what times leave open */
-	bool has_faster_peer;
 	/* How long others waited for the rank, or for each one: in operations of several
 	 * ranks; and at most, with messages, which may overlap, and unless data was
 	 * late. */
@@ -382,7 +381,7 @@ static bool is_wait_unexplained(const struct ncs_cost *cost, size_t i,
 }
 
 /* Returns whether what seems to be little leaves a wait for a rank unexplained, although
- * the upper bound, which is much, explains it, or others do less. */
+ * the upper bound, which is much, explains it. */
 static bool is_too_little(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
@@ -390,9 +389,8 @@ static bool is_too_little(const struct ncs_cost *cost, size_t i)
 	if (view->share >= NCS_COST_SHARE / 100. ||
 	    !is_wait_unexplained(cost, i, view->share))
 		return false;
-	return cost->clues[i].has_faster_peer ||
-	       (view->most >= NCS_COST_SHARE / 100. &&
-		!is_wait_unexplained(cost, i, view->most));
+	return view->most >= NCS_COST_SHARE / 100. &&
+	       !is_wait_unexplained(cost, i, view->most);
 }
 
 /* Returns whether a cost contradicts how long others waited: it is more, or next to
@@ -429,24 +427,6 @@ static void tell(struct ncs_cost *cost, size_t i)
 	view->host = run_without(cost, i, BY_HOST);
 	view->stream = run_without(cost, i, BY_STREAM);
 	view->data = run_without(cost, i, BY_DATA);
-}
-
-/* Finds whether some other rank of the class of a rank, which seems to cost little, would
- * make the job much slower with the works of the others in place of its own, as in
- * buffers-tenth-late of test/recordings. */
-static void find_faster_peer(struct ncs_cost *cost, size_t i)
-{
-	const struct ncs_cost_rank *ranks = cost->window.ranks;
-	const struct ncs_cost_of_rank *view = &cost->ranks[i];
-	bool is_little = view->unknown == NCS_COST_KNOWN &&
-			 view->share < NCS_COST_SHARE / 100. &&
-			 is_wait_unexplained(cost, i, view->share);
-
-	cost->clues[i].has_faster_peer = false;
-	for (size_t r = 0; is_little && r < at_once(cost); r++)
-		if (r != i && ranks[r].class_index == ranks[i].class_index &&
-		    run_without(cost, r, BY_ALL) <= -NCS_COST_SHARE / 100.)
-			cost->clues[i].has_faster_peer = true;
 }
 
 /* Widens the bounds of a rank by what it would cost otherwise. */
@@ -559,8 +539,6 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 		if (!is_asked(cost, i, rank))
 			continue;
 		tell(cost, i);
-		if (i < at_once(cost))
-			find_faster_peer(cost, i);
 		any |= is_bounded(&cost->ranks[i]);
 	}
 	/* Others may wait where they seem to work: at most, none works longer than the
