@@ -23,6 +23,19 @@ static struct ncs_cost_chosen prefer(const struct ncs_cost_edges *edges,
 	return chosen;
 }
 
+/* Returns whether some rank's events of a kind all come after the first of their anchors,
+ * and that is no end. */
+static bool may_be_in_circle(const struct ncs_cost_class *class,
+			     const struct ncs_cost_chosen *chosen)
+{
+	if (chosen->count == 0 || chosen->anchors[0].event == NCS_COST_END)
+		return false;
+	for (uint32_t i = 0; chosen->count == 2 && i < class->rank_count; i++)
+		if (chosen->works_ns[i][1] < 0)
+			return true;
+	return chosen->count == 1;
+}
+
 /* Returns whether events of a class come a while after one another, round a step, and
  * none of them after an end: all ranks have one period, so that this always fits, and
  * no rank would ever cost anything. */
@@ -39,8 +52,7 @@ static bool is_circle(const struct ncs_cost_edges *edges,
 				edges, ncs_cost_kind_index(class, p, event),
 				prefers);
 
-			if (chosen.count != 1 ||
-			    chosen.anchors[0].event == NCS_COST_END)
+			if (!may_be_in_circle(class, &chosen))
 				break;
 			p = (p + class->period -
 			     chosen.anchors[0].back % class->period) %
