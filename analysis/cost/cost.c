@@ -41,7 +41,6 @@ static const struct ncs_cost_setting settings[] = {
 	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_DELAY, false },
 	{ NCS_COST_EVENTS, NCS_COST_SLOW_NOWHERE, false },
 	{ NCS_COST_END, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_READY, NCS_COST_SLOW_BY_FACTOR, false },
 	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_FACTOR, true },
 };
 

@@ -381,8 +381,7 @@ static int choose(struct choice *choice, struct candidate_works *ranks,
 	kind->chosen.anchors[0] = choice->scores[chosen].anchor;
 	kind->chosen.usual_ns[0] = choice->scores[chosen].work_ns;
 	/* In a few steps, chance tells two anchors apart. */
-	if (choice->scores[chosen].score_ns > (double)NCS_ERROR_NS &&
-	    choice->of.known >= NCS_COST_STEPS_WANTED * choice->of.rank_count)
+	if (choice->of.known >= NCS_COST_STEPS_WANTED * choice->of.rank_count)
 		error = ncs_cost_find_pair(&choice->of, choice->scores,
 					   choice->count, chosen,
 					   &kind->chosen);

@@ -248,7 +248,8 @@ static bool is_much_better(const struct pair_search *search,
 	const double *spreads_ns = search->spreads_ns;
 	double share = NCS_COST_PAIR / 100.;
 
-	if (search->score_ns < share * one->score_ns ||
+	if ((one->score_ns > (double)NCS_ERROR_NS &&
+	     search->score_ns < share * one->score_ns) ||
 	    (search->is_nearer && anchors[0].event == NCS_COST_CALL &&
 	     is_same(anchors[1], one->anchor)))
 		return true;
