@@ -20,11 +20,9 @@ int ncs_cost_edges_init(struct ncs_cost_edges *edges,
 				  sizeof(*edges->sources)),
 		.hidden_ns = calloc(window->launch_count + 1,
 				    sizeof(*edges->hidden_ns)),
-		.is_circle = calloc(window->class_count + 1,
-				    sizeof(*edges->is_circle)),
 	};
 	if (ncs_cost_works_init(&edges->works, window, kind_count) != 0 ||
-	    !edges->sources || !edges->hidden_ns || !edges->is_circle)
+	    !edges->sources || !edges->hidden_ns)
 		return -ENOMEM;
 	return 0;
 }
@@ -33,7 +31,6 @@ void ncs_cost_edges_release(struct ncs_cost_edges *edges)
 {
 	free(edges->sources);
 	free(edges->hidden_ns);
-	free(edges->is_circle);
 	ncs_cost_works_release(&edges->works);
 }
 

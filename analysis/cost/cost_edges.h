@@ -41,7 +41,6 @@ struct ncs_cost_edges {
 	/* By launch: how much earlier it was ready than it began; INFINITY if
 	 * nothing is known. */
 	float *hidden_ns;
-	bool *is_circle; /* by class: what the setting prefers explains nothing */
 	struct ncs_cost_works works;
 };
 

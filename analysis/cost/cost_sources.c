@@ -8,71 +8,18 @@
 
 #include "shm/hash.h"
 
-/* Returns the anchors of a kind: the chosen ones, or that of an event which explains
- * as well. */
-static struct ncs_cost_chosen prefer(const struct ncs_cost_edges *edges,
-				     uint32_t index, unsigned event)
+struct ncs_cost_chosen ncs_cost_anchors_of(const struct ncs_cost_edges *edges,
+					   uint32_t index)
 {
 	const struct ncs_cost_event_kind *kind = &edges->kinds[index];
 	struct ncs_cost_chosen chosen = kind->chosen;
+	unsigned event = edges->setting.prefers;
 
 	if (event < NCS_COST_EVENTS && kind->others[event].is_known) {
 		chosen.anchors[0] = kind->others[event].anchor;
 		chosen.usual_ns[0] = kind->others[event].work_ns;
 	}
 	return chosen;
-}
-
-/* Returns whether some rank's events of a kind all come after the first of their anchors,
- * and that is no end. */
-static bool may_be_in_circle(const struct ncs_cost_class *class,
-			     const struct ncs_cost_chosen *chosen)
-{
-	if (chosen->count == 0 || chosen->anchors[0].event == NCS_COST_END)
-		return false;
-	for (uint32_t i = 0; chosen->count == 2 && i < class->rank_count; i++)
-		if (chosen->works_ns[i][1] < 0)
-			return true;
-	return chosen->count == 1;
-}
-
-/* Returns whether events of a class come a while after one another, round a step, and
- * none of them after an end: all ranks have one period, so that this always fits, and
- * no rank would ever cost anything. */
-static bool is_circle(const struct ncs_cost_edges *edges,
-		      const struct ncs_cost_class *class, unsigned prefers)
-{
-	for (uint32_t first = 0; first < 2 * class->period; first++) {
-		enum ncs_cost_event event = first % 2 ? NCS_COST_READY :
-							NCS_COST_CALL;
-		uint32_t p = first / 2, length = 0;
-
-		for (; length <= 2 * class->period; length++) {
-			struct ncs_cost_chosen chosen = prefer(
-				edges, ncs_cost_kind_index(class, p, event),
-				prefers);
-
-			if (!may_be_in_circle(class, &chosen))
-				break;
-			p = (p + class->period -
-			     chosen.anchors[0].back % class->period) %
-			    class->period;
-			event = chosen.anchors[0].event;
-		}
-		if (length > 2 * class->period)
-			return true;
-	}
-	return false;
-}
-
-struct ncs_cost_chosen ncs_cost_anchors_of(const struct ncs_cost_edges *edges,
-					   uint32_t kind)
-{
-	uint32_t class = edges->works.kinds[kind].class_index;
-
-	return prefer(edges, kind,
-		      edges->is_circle[class] ? NCS_COST_EVENTS :
-						edges->setting.prefers);
 }
 
 /* Returns the latest end of a rank before an event, of the launches before that one;
@@ -182,10 +129,6 @@ int ncs_cost_find_sources(struct ncs_cost_edges *edges)
 {
 	const struct ncs_cost_window *window = edges->window;
 	uint32_t other = NCS_COST_NONE, rank = NCS_COST_NONE;
-
-	for (size_t i = 0; i < window->class_count; i++)
-		edges->is_circle[i] = is_circle(edges, &window->classes[i],
-						edges->setting.prefers);
 
 	for (uint32_t i = 0; i < window->launch_count; i++) {
 		if (window->launches[i].rank != rank)
