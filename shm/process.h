@@ -47,7 +47,8 @@ struct ncs_process_state {
 };
 
 /* Returns the state of the process `other`, as seen by the process `self`, from one
- * look at /proc. What cannot be told, e.g. across PID namespaces, is false. */
+ * look at /proc. A member is false if it
+ * cannot be told, e.g. across PID namespaces. */
 struct ncs_process_state ncs_process_look(const struct ncs_process *other,
 					  const struct ncs_process *self);
 

@@ -66,7 +66,7 @@ static struct sent sent_by(const struct ncs_rank *rank)
 	const struct ncs_counters *base = ncs_rank_before(rank);
 	struct sent sent = { 0 };
 
-	/* It says what it did then: no need to look at each channel. */
+	/* The rank has said the same since then: its channels need no look. */
 	if (!base || base->taken_ns >= rank->same_ns)
 		return sent;
 	for (size_t k = 0; k < rank->now.channel_count; k++) {

@@ -28,9 +28,9 @@ struct ncs_summary {
 	size_t launches[NCS_LAUNCH_WAIT_COUNT];
 	size_t long_waits; /* all of these that last NCS_LONG_WAIT_NS or more */
 	struct ncs_oldest oldest;
-	/* The longest time that a lease of a rank that lives has left, the first
-	 * of these that tells its settings, or NULL, and whether others differ. */
-	uint64_t lease_left_ns;
+	uint64_t lease_left_ns; /* of the longest lease of a rank that lives */
+	/* The first rank that lives and tells its settings, in the model until its
+	 * next update; NULL: none does. Then whether another rank's differ. */
 	const struct ncs_snapshot *settings;
 	bool settings_differ;
 };

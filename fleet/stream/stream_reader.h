@@ -88,7 +88,7 @@ struct ncs_stream_rank {
 	uint64_t key_said;
 	char key_alive[NCS_STATE_LINE_BYTES];
 	uint64_t said;      /* as of ncs_stream_is_same(); 0: not known */
-	bool is_read_whole; /* a new reader took the latest snapshot: of all */
+	bool is_read_whole; /* the latest snapshot has all that the state has */
 	uint64_t shown_ns;  /* for the caller; 0 for a new rank */
 	uid_t owner;        /* of the segment; or NCS_NO_OWNER */
 	char *path;         /* of the segment */

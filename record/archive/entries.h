@@ -18,7 +18,8 @@ struct ncs_entry {
 	char *path;
 	const char *name; /* its last part */
 	struct timespec written;
-	struct timespec oldest; /* recording of a folder */
+	/* When its oldest recording was written; of a folder. */
+	struct timespec oldest;
 	uint64_t bytes; /* of a folder: of what goes with it */
 	uint64_t size;  /* of its contents */
 	ino_t inode;

@@ -28,10 +28,11 @@
 #define PAUSE_MAX_NS UINT64_C(10000000)
 #define PAUSE_MIN_NS UINT64_C(50000)
 
-/* The recorder pauses until this share of a ring is new, in 1/1024. It then reads all
- * rings that are half as full, so that they are full at one time; all rings with each
- * state of their rank or, if these are far apart, before each flush. */
-#define QUARTER 256u
+/* Shares of a ring, in 1/1024. The recorder pauses until PAUSE_SHARE of one is new. It then
+ * reads each ring of which READ_SHARE is, so that they fill up at one time. With each state
+ * of a rank, or before each flush if states are far apart, it reads all rings. */
+#define PAUSE_SHARE 256u
+#define READ_SHARE (PAUSE_SHARE / 2)
 
 struct recorder_run {
 	const struct ncs_recorder_settings *settings;
@@ -224,7 +225,7 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns,
 	bool flushes = is_due(&recorder->flushed_ns, flush_ns, now_ns);
 	bool drains = flushes && settings->interval_ns > flush_ns;
 	int error = ncs_recorder_segments_drain(
-		&recorder->followed, drains ? 0 : QUARTER / 2, fullest);
+		&recorder->followed, drains ? 0 : READ_SHARE, fullest);
 
 	if (!error &&
 	    is_due(&recorder->scanned_ns, scan_every_ns(settings), now_ns))
@@ -247,7 +248,7 @@ static uint64_t pause_ns(const struct ncs_recorder_settings *settings,
 			 uint64_t since_ns, uint64_t fullest)
 {
 	uint64_t most = settings->pause_ns ? settings->pause_ns : PAUSE_MAX_NS;
-	uint64_t pause = fullest > 0 ? since_ns * QUARTER / fullest : most;
+	uint64_t pause = fullest > 0 ? since_ns * PAUSE_SHARE / fullest : most;
 
 	if (pause > most)
 		return most;

@@ -350,7 +350,8 @@ int ncs_recording_writer_open_memory(
 
 static int write_all_held(struct ncs_recording_writer *writer)
 {
-	for (size_t i = 0; writer->write_held && i < writer->rank_count; i++)
+	for (size_t i = 0; writer->held_lanes > 0 && i < writer->rank_count;
+	     i++)
 		writer->write_held(writer, i);
 	return writer->error;
 }
@@ -526,15 +527,17 @@ void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
 	struct ncs_recording_writer_rank *ended = &writer->ranks[rank];
 	size_t bytes = ended->pages * NCS_PAGE_BYTES;
 
-	if (writer->sink && writer->write_held)
+	if (writer->sink && writer->held_lanes > 0)
 		writer->write_held(writer, rank);
 	if (ended->image)
 		munmap(ended->image, bytes);
 	if (ended->key)
 		munmap(ended->key, bytes);
 	free(ended->touched);
-	for (size_t i = 0; ended->held && i < ended->header.lanes.count; i++)
+	for (size_t i = 0; ended->held && i < ended->header.lanes.count; i++) {
+		writer->held_lanes -= ended->held[i].records != NULL;
 		free(ended->held[i].records);
+	}
 	free(ended->held);
 	ended->image = ended->key = NULL;
 	ended->touched = NULL;

@@ -99,7 +99,7 @@ int ncs_recording_writer_rotate(struct ncs_recording_writer *writer,
 int ncs_recording_writer_close(struct ncs_recording_writer *writer,
 			       struct ncs_recording_totals *totals);
 
-/* Makes the sink write all data that was added so far, so that a reader of the
+/* Writes records that are held, and makes the sink write all data, so that a reader of the
  * file sees it soon. Pads a file by up to NCS_BLOCK_BYTES. */
 int ncs_recording_writer_flush(struct ncs_recording_writer *writer);
 
@@ -118,7 +118,8 @@ uint32_t
 ncs_recording_writer_file_number(const struct ncs_recording_writer *writer,
 				 size_t rank);
 
-/* Frees the image of a rank that has nothing more to record. Its number in this
+/* Writes the records that are held of a rank that has nothing more to record, and
+ * frees its image. Its number in this
  * writer may be that of a rank that is added later; so may its number in a
  * stream, but not in a file. */
 void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
@@ -148,8 +149,9 @@ int ncs_recording_writer_state(struct ncs_recording_writer *writer, size_t rank,
 /* --- Records ------------------------------------------------------------- */
 
 /* Adds the new records of a lane's ring to the recording, at most one ring
- * full. Sets *count to the number of records. In a compressed file they are written
- * with the next state of their rank or flush, or when they fill a chunk. */
+ * full. Sets *count to the number of records. In a compressed file they are held, and
+ * written with the next state of their rank or the next flush, when they fill a chunk,
+ * and at the end of the rank or file. Returns 0 or -errno. */
 int ncs_recording_writer_drain(struct ncs_recording_writer *writer, size_t rank,
 			       struct ncs_reader *reader, size_t lane,
 			       uint64_t now_ns, size_t *count);

@@ -68,7 +68,9 @@ struct ncs_recording_writer {
 	/* Entries since the latest index; INDEX_EVERY of them fit. */
 	struct ncs_index_entry *entries;
 	size_t entry_count;
-	/* Writes the records of a rank that are held; NULL: none were ever held. */
+	size_t held_lanes; /* lanes whose records are held */
+	/* Writes those of a rank; an error is in `error`. It is known once there are such
+	 * lanes, from the file that holds them, which calls this one. */
 	void (*write_held)(struct ncs_recording_writer *writer, size_t rank);
 	struct ncs_run *runs; /* runs of the current state */
 	size_t run_count;

@@ -12,6 +12,9 @@
  * a new buffer. */
 #define RECORDS_LEAST 62u
 
+/* Records of so many lanes are held, 8 MiB; those of others are written at once. */
+#define HELD_LANES_MAX 64u
+
 /* Sets the time of the chunk to the time that its records cover. */
 static void set_times(struct ncs_chunk *chunk, const struct ncs_clock *clock,
 		      const struct ncs_record *records, size_t count)
@@ -96,6 +99,16 @@ static void write_held(struct ncs_recording_writer *writer, size_t number)
 			write_lane(writer, number, i);
 }
 
+/* Returns whether records of a lane are held. */
+static bool holds(const struct ncs_recording_writer *writer, size_t number,
+		  size_t lane)
+{
+	const struct ncs_recording_held *held = writer->ranks[number].held;
+
+	return held &&
+	       (held[lane].records || writer->held_lanes < HELD_LANES_MAX);
+}
+
 /* Adds the new records of a lane to those that are held, which are written once there
  * is no room for more, or where records are missing. */
 static int hold(struct ncs_recording_writer *writer, size_t number,
@@ -105,11 +118,13 @@ static int hold(struct ncs_recording_writer *writer, size_t number,
 	size_t most = ncs_reader_capacity(reader, lane), new_count;
 	struct ncs_recording_held *held = &writer->ranks[number].held[lane];
 
-	if (!held->records)
+	if (!held->records) {
 		held->records = calloc(NCS_RECORDS_MAX, sizeof(*held->records));
-	if (!held->records)
-		return -ENOMEM;
-	writer->write_held = write_held;
+		if (!held->records)
+			return -ENOMEM;
+		writer->held_lanes++;
+		writer->write_held = write_held;
+	}
 	while (writer->error == 0 && *count < most &&
 	       ncs_reader_waiting(reader, lane) > 0) {
 		uint64_t lost = 0;
@@ -155,7 +170,7 @@ int ncs_recording_writer_drain(struct ncs_recording_writer *writer,
 	size_t room;
 
 	*count = 0;
-	if (writer->ranks[number].held)
+	if (holds(writer, number, lane))
 		return hold(writer, number, reader, lane, now_ns, count);
 	while (*count < most && ncs_reader_waiting(reader, lane) > 0) {
 		rank = ncs_recording_rank_in_file(writer, number);

@@ -204,7 +204,7 @@ int ncs_recording_writer_state(struct ncs_recording_writer *writer,
 	bool is_key, found;
 
 	/* A state comes after the records that it counts. */
-	if (rank && writer->write_held)
+	if (rank && writer->held_lanes > 0)
 		writer->write_held(writer, number);
 	if (!rank || writer->error != 0)
 		return writer->error;

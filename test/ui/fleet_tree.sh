@@ -117,7 +117,8 @@ loses_n1() {
 	await grep -q '^ *n1  *\(silent\|ended\)' "$tmp/dump"
 	lost=$?
 	# Looks in which the other one would have ended, too.
-	await has_looked $(($(grep -c '^ncclstat: host ' "$tmp/dump") + 5))
+	await has_looked $(($(grep -c '^ncclstat: host ' "$tmp/dump") + 10)) ||
+		lost=1
 	kill "$viewer"
 	wait "$viewer" 2>/dev/null
 	! grep -q '^ *n2  *ended' "$tmp/dump" || has_ended=yes

@@ -194,7 +194,7 @@ check 'textfile: no counter falls' \
 	well_formed prometheus "$tmp/text0" "$tmp/text1" "$tmp/text2"
 check 'textfile: others may read it' \
 	sh -c '[ "$(stat -c %a "$1")" = 644 ]' - "$file"
-# A job in the background ignores QUIT otherwise, one of nohup HUP.
+# A job in the background ignores QUIT, and one that nohup started ignores HUP.
 end_by() {
 	env --default-signal "$ncclstat" --textfile="$tmp/collector" -i 60 2>"$tmp/said" &
 	exporter=$!

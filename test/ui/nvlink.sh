@@ -51,6 +51,8 @@ for tenths in $(seq 99); do
 		"$tmp/job.ncs" 2>"$tmp/log" | grep -q 'AllReduce .* stream ' ||
 		break
 done
+[ "$at" != 9.9 ]
+verdict 'a recording has calls that were timed' $?
 open 120x40 "exec $ncclstat --replay $tmp/job.ncs"
 sees ' REPLAY \| PAUSED ' && press p C-a && sees 'at 0:00.000 of ' &&
 	press : "$at" Enter && sees "at 0:0${at}00 of " && view collectives &&

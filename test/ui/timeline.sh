@@ -34,7 +34,7 @@ verdict 'it opens at the track of the selected channel' $?
 
 # It begins with the latest step or the longest wait, which take some milliseconds; a
 # busy machine makes seconds of them.
-sees '|-[0-9]*m*s' && soon has_steps
+sees '|-[0-9][0-9.]*m\{0,1\}s' && soon has_steps
 verdict 'tracks show the activity of a running job' $?
 
 press - - && soon has_steps && press Z && sees PAUSED && press + + &&

@@ -30,7 +30,7 @@
 #define FILE_BYTES (UINT64_C(16) << 20)
 
 /* A level of Zstandard that takes three quarters of the time of level 1 for records: it
- * leaves bytes that no others are like as they are. */
+ * does not compress literals. */
 #define PACK_LEVEL (-1)
 
 /* Rings hold seconds; reading them less often takes less of the processor. */

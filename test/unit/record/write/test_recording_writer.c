@@ -660,6 +660,38 @@ TEST(packed_records_that_fill_a_chunk_are_written)
 	recorded_file_release(&file);
 }
 
+TEST(packed_records_of_a_file_are_written_before_the_next_file)
+{
+	struct written_recording *written = *state;
+	struct recorded_file files[2];
+	char second[320];
+	size_t at = 0, next_at = 0, rank;
+	struct ncs_reader *reader = begin_packed(written, &rank);
+
+	snprintf(second, sizeof(second), "%s.1", written->path);
+	put_and_drain(written, rank, reader, 3);
+	assert_int_equal(ncs_recording_writer_rotate(written->writer, second,
+						     2 * SECOND, 3 * SECOND,
+						     written->why,
+						     sizeof(written->why)),
+			 0);
+	put_and_drain(written, rank, reader, 2);
+	put_and_drain(written, rank, reader, 4);
+	end(written, &files[0]);
+	recorded_file_read(&files[1], second);
+	assert_records(&files[0], &at, 0, 3, 0);
+	assert_records(&files[1], &next_at, 3, 6, 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(recorded_file_count(&files[i], NCS_CHUNK_RANK),
+				 1);
+		assert_int_equal(recorded_file_count(&files[i],
+						     NCS_CHUNK_RECORDS),
+				 1);
+		recorded_file_release(&files[i]);
+	}
+	ncs_reader_close(reader);
+}
+
 /* --- Other chunks -------------------------------------------------------- */
 
 TEST(packed_chunks_unpack_to_the_same)
