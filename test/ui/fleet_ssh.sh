@@ -203,11 +203,12 @@ told() {
 	wait "$viewer" 2>/dev/null
 }
 
-# is_back: whether n1 runs in the latest look, and did not in one after line $seen.
+# is_back: whether n1 runs in the latest look, with its ranks, and did not in one after
+# line $seen.
 is_back() {
 	tail -n "+$((seen + 1))" "$tmp/dump" | awk '
 	$1 == "n1" && $2 != "running" { left = 1; back = 0 }
-	$1 == "n1" && $2 == "running" { back = left }
+	$1 == "n1" && $2 == "running" { back = left && $3 > 0 }
 	END { exit !back }'
 }
 

@@ -684,9 +684,8 @@ TEST(packed_records_of_a_file_are_written_before_the_next_file)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(recorded_file_count(&files[i], NCS_CHUNK_RANK),
 				 1);
-		assert_int_equal(recorded_file_count(&files[i],
-						     NCS_CHUNK_RECORDS),
-				 1);
+		assert_int_equal(
+			recorded_file_count(&files[i], NCS_CHUNK_RECORDS), 1);
 		recorded_file_release(&files[i]);
 	}
 	ncs_reader_close(reader);
