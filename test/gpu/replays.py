@@ -5,8 +5,8 @@ and two AllReduces each, tensor parallel, in bf16.
 
 A process a GPU. Prints for each rank the time of a replay on the GPU, that of a graph
 launch on the host, and whether the sums are right: "rank 0 replay_us 812.3 launch_us
-9.1 right". With --hold R:N:S rank R waits S seconds before replay N. Must not know
-ncclstat.
+9.1 right". With --hold R:N:S rank R waits S seconds before replay N, with --busy its
+GPU computes for about so long. Must not know ncclstat.
 """
 import argparse
 import os
@@ -16,6 +16,9 @@ import time
 import torch
 import torch.distributed as dist
 import torch.multiprocessing
+
+
+CYCLES_A_SECOND = 1.9e9  # of an H200's clock, about
 
 
 def layers_of(options, rank, world):
@@ -59,7 +62,8 @@ def run(rank, options):
     torch.cuda.synchronize()
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     replays, launches = [], []
-    hold = [float(part) for part in options.hold.split(":")]
+    hold, busy = ([float(part) for part in option.split(":")]
+                  for option in (options.hold, options.busy))
     number = 0
     for _ in range(options.rounds):
         dist.barrier()
@@ -68,6 +72,8 @@ def run(rank, options):
         for _ in range(options.replays):
             if hold[:2] == [rank, number]:
                 time.sleep(hold[2])
+            if busy[:2] == [rank, number]:
+                torch.cuda._sleep(int(busy[2] * CYCLES_A_SECOND))
             since = time.perf_counter()
             graph.replay()
             launches.append(time.perf_counter() - since)
@@ -95,5 +101,6 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--replays", type=int, default=100)
     parser.add_argument("--hold", default="-1:0:0")
+    parser.add_argument("--busy", default="-1:0:0")
     options = parser.parse_args()
     torch.multiprocessing.spawn(run, (options,), nprocs=options.ranks)

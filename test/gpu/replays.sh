@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Replays of CUDA graphs over NVLink: a decode loop (replays.py) with and without the
 # plugin, and by NCCLSTAT_GRAPHS; its replays are counted exactly; a rank that stops
-# replaying, and one that is stopped, are told as stuck within PATIENCE seconds with
-# the right rank; a healthy one is not, in LOOKS looks. Skipped without two GPUs.
+# replaying, one that is stopped, one whose GPU computes and one that is killed are told
+# as stuck within PATIENCE seconds with the right rank; a healthy one is not, in LOOKS
+# looks. Skipped without two GPUs.
 #
 #   MODES="auto all" ROUNDS=3 LOOKS=40 PATIENCE=10 test/gpu/replays.sh
 #
@@ -151,6 +152,17 @@ for mode in $modes_seen; do
 	sleep 2
 	kill -STOP "$(rank_1)"
 	expect_stuck "stopped_process_is_told_with_$mode" 'rank 1 '
+	finish
+	start $mode --rounds 100 --busy 1:4000:20
+	sleep 4
+	expect_stuck "busy_gpu_is_told_with_$mode" 'rank 1 '
+	finish
+	start $mode --rounds 400
+	sleep 2
+	# The parent would end the others, too.
+	kill -STOP $job
+	kill -KILL "$(rank_1)"
+	expect_stuck "killed_process_is_told_with_$mode" 'rank 1 '
 	finish
 done
 exit $((failures > 0))
