@@ -38,13 +38,17 @@ static void append_rank(const void *of, char *text, size_t size)
 		ncs_append(text, size, " or one that it waits for,");
 }
 
-/* A rank that is not seen may have called: only its data are missed. */
+/* A rank that is not seen may have called: only its data are missed. One that replays a
+ * graph does not call NCCL: its host may not have launched the graph, or its GPU may not
+ * have come so far. */
 static void append_lacks(const void *of, char *text, size_t size)
 {
+	const struct ncs_rank *rank =
+		((const struct ncs_finding *)of)->root.rank;
+
 	ncs_append(text, size,
-		   ((const struct ncs_finding *)of)->root.rank ?
-			   "has not called" :
-			   "has not begun");
+		   rank && !rank->now.graphs.are_replays ? "has not called" :
+							   "has not begun");
 }
 
 static void append_peer(const void *of, char *text, size_t size)

@@ -512,6 +512,26 @@ TEST(command_for_another_node_goes_there)
 				  " -batch -ex 'thread apply all bt'");
 }
 
+/* NCCL is not called in a replay: nothing tells whether the host is late or the GPU. */
+TEST(rank_that_replays_a_graph_has_not_begun)
+{
+	struct scripted *scripted = *state;
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_RANK_MISSING,
+				       .call = ncs_no_call };
+	char text[NCS_SENTENCE_MAX];
+	struct ncs_rank rank;
+
+	add(scripted, 1);
+	scripted_pass(scripted, SECOND);
+	rank = *scripted_rank(scripted, 1);
+	finding.root = ncs_party_of(&rank);
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, " has not called "));
+	rank.now.graphs.are_replays = true;
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, " has not begun "));
+}
+
 TEST(command_for_an_unknown_gpu_is_left_out)
 {
 	struct scripted *scripted = *state;
