@@ -37,11 +37,11 @@ struct ncs_cost {
 
 /* The setting of the cost, and those of its bounds. */
 static const struct ncs_cost_setting settings[] = {
-	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_DELAY, false },
-	{ NCS_COST_EVENTS, NCS_COST_SLOW_NOWHERE, false },
-	{ NCS_COST_END, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_FACTOR, true },
+	{ false, NCS_COST_SLOW_BY_FACTOR, false },
+	{ false, NCS_COST_SLOW_BY_DELAY, false },
+	{ false, NCS_COST_SLOW_NOWHERE, false },
+	{ true, NCS_COST_SLOW_BY_FACTOR, false },
+	{ false, NCS_COST_SLOW_BY_FACTOR, true },
 };
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))

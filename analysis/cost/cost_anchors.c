@@ -344,22 +344,19 @@ static size_t choose_one(struct choice *choice,
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < choice->count; i++) {
-		struct ncs_cost_choice *other =
-			&kind->others[scores[i].anchor.event];
-
 		if (!is_alike(choice, &scores[0], &scores[i], limit_ns))
 			continue;
 		if (scores[i].work_ns < scores[chosen].work_ns)
 			chosen = i;
 		/* A host may have worked for longer than since the last end that
-		 * explains its call: the other one is the first that does. */
-		if (!other->is_known ||
-		    (scores[i].work_ns < other->work_ns) !=
-			    (choice->of.event == NCS_COST_CALL &&
-			     scores[i].anchor.event == NCS_COST_END))
-			*other = (struct ncs_cost_choice){ true,
-							   scores[i].anchor,
-							   scores[i].work_ns };
+		 * explains its call: take the first that does. */
+		if (scores[i].anchor.event == NCS_COST_END &&
+		    (!kind->end.is_known ||
+		     (scores[i].work_ns < kind->end.work_ns) !=
+			     (choice->of.event == NCS_COST_CALL)))
+			kind->end = (struct ncs_cost_choice){
+				true, scores[i].anchor, scores[i].work_ns
+			};
 	}
 	return chosen;
 }
@@ -386,7 +383,7 @@ static int choose(struct choice *choice, struct candidate_works *ranks,
 					   choice->count, chosen,
 					   &kind->chosen);
 	if (kind->chosen.count == 2)
-		memset(kind->others, 0, sizeof(kind->others));
+		kind->end.is_known = false;
 	return error;
 }
 

@@ -27,12 +27,12 @@ struct ncs_cost_chosen {
 
 struct ncs_cost_event_kind {
 	struct ncs_cost_chosen chosen;
-	/* One that explains the times as well, by its event. */
+	/* An end that explains the times as well, if there is one. */
 	struct ncs_cost_choice {
 		bool is_known;
 		struct ncs_cost_anchor anchor;
 		double work_ns;
-	} others[NCS_COST_EVENTS];
+	} end;
 };
 
 /* Returns the kind of the call or the readiness of a launch at a position. */

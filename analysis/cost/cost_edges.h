@@ -23,9 +23,8 @@ struct ncs_cost_source {
 
 /* Assumptions that the times leave open. */
 struct ncs_cost_setting {
-	/* An event whose anchors are taken where they explain as well as the
-	 * chosen ones; NCS_COST_EVENTS: none. */
-	unsigned prefers;
+	/* An end is taken where it explains as well as the chosen anchors. */
+	bool prefers_ends;
 	enum ncs_cost_slow slow;
 	/* A launch of which no work was seen on any rank was ready only when it began;
 	 * else, nothing but what it waited for held it up. */

@@ -13,11 +13,10 @@ struct ncs_cost_chosen ncs_cost_anchors_of(const struct ncs_cost_edges *edges,
 {
 	const struct ncs_cost_event_kind *kind = &edges->kinds[index];
 	struct ncs_cost_chosen chosen = kind->chosen;
-	unsigned event = edges->setting.prefers;
 
-	if (event < NCS_COST_EVENTS && kind->others[event].is_known) {
-		chosen.anchors[0] = kind->others[event].anchor;
-		chosen.usual_ns[0] = kind->others[event].work_ns;
+	if (edges->setting.prefers_ends && kind->end.is_known) {
+		chosen.anchors[0] = kind->end.anchor;
+		chosen.usual_ns[0] = kind->end.work_ns;
 	}
 	return chosen;
 }

@@ -19,7 +19,7 @@
 
 /* --- The replay ----------------------------------------------------------- */
 
-static const struct ncs_cost_setting usual = { .prefers = NCS_COST_EVENTS };
+static const struct ncs_cost_setting usual = { .prefers_ends = false };
 
 struct replayed {
 	struct ncs_cost_window window;
