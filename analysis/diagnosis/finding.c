@@ -31,6 +31,7 @@ const char *ncs_verdict_sentence(unsigned verdict)
 
 const char *ncs_finding_next(const struct ncs_finding *finding)
 {
+	const struct ncs_rank *rank = finding->root.rank;
 	static const struct {
 		enum ncs_verdict verdict;
 		unsigned cause;
@@ -47,8 +48,12 @@ const char *ncs_finding_next(const struct ncs_finding *finding)
 		    advice[i].cause == finding->cause)
 			return advice[i].next;
 	/* The stack of a process that is not seen cannot be looked at here. */
-	if (finding->verdict == NCS_VERDICT_RANK_MISSING && !finding->root.rank)
+	if (finding->verdict == NCS_VERDICT_RANK_MISSING && !rank)
 		return verdicts[NCS_VERDICT_PEER_WAIT].next;
+	/* In a replay of a graph its GPU may be busy, not its host. */
+	if (finding->verdict == NCS_VERDICT_RANK_MISSING &&
+	    rank->now.graphs.are_replays)
+		return verdicts[NCS_VERDICT_GPU_LATE].next;
 	return verdicts[finding->verdict].next;
 }
 

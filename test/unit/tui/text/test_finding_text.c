@@ -527,9 +527,11 @@ TEST(rank_that_replays_a_graph_has_not_begun)
 	finding.root = ncs_party_of(&rank);
 	ncs_finding_sentence(&finding, text, sizeof(text));
 	assert_non_null(strstr(text, " has not called "));
+	assert_null(strstr(ncs_finding_next(&finding), "on its GPU"));
 	rank.now.graphs.are_replays = true;
 	ncs_finding_sentence(&finding, text, sizeof(text));
 	assert_non_null(strstr(text, " has not begun "));
+	assert_non_null(strstr(ncs_finding_next(&finding), "on its GPU"));
 }
 
 TEST(command_for_an_unknown_gpu_is_left_out)
