@@ -203,13 +203,13 @@ told() {
 	wait "$viewer" 2>/dev/null
 }
 
-# is_back: whether n1 runs in the latest look, with its ranks, and did not in one after
-# line $seen.
+# is_back: whether both nodes run in the latest look, with their ranks, and n1 did not in
+# one after line $seen.
 is_back() {
 	tail -n "+$((seen + 1))" "$tmp/dump" | awk '
-	$1 == "n1" && $2 != "running" { left = 1; back = 0 }
-	$1 == "n1" && $2 == "running" { back = left && $3 > 0 }
-	END { exit !back }'
+	$1 == "n1" && $2 != "running" { left = 1 }
+	$1 ~ /^n[12]$/ { runs[$1] = $2 == "running" && $3 > 0 }
+	END { exit !(left && runs["n1"] && runs["n2"]) }'
 }
 
 # begin_looks: starts a viewer that looks until it is ended.
