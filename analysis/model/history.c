@@ -211,7 +211,7 @@ static int counters_copy(struct ncs_counters *to,
 	return 0;
 }
 
-/* Copies a set, for other times: those of its channels are left out. */
+/* Copies the counts of a set; set_times() then sets all times, and channels. */
 static int copy_set(struct ncs_counters *to, const struct ncs_counters *from)
 {
 	struct ncs_counters copy = *from;

@@ -192,8 +192,8 @@ static int take_snapshot(struct ncs_model *model,
 	return ncs_rank_take(rank, model, sample, same);
 }
 
-/* Takes a sample. *guess is where the place of its rank is noted, and becomes
- * where that of the next one is. */
+/* Takes a sample. *guess points to a guess of its rank's place in by_id; it is set to
+ * point to that of the next sample's rank. */
 static int take_rank(struct ncs_model *model, struct ncs_source *source,
 		     struct ncs_sample *sample, size_t **guess)
 {

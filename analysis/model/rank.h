@@ -38,7 +38,8 @@ struct ncs_rank {
 	size_t place;     /* in model->ranks */
 	size_t next_id;   /* in model->by_id, of the source's next; a guess */
 	uint64_t same_ns; /* since when `now` has said the same but for times */
-	/* In which it has sequence numbers: bits by enum ncs_function_id. */
+	/* The functions in which it has sequence numbers: bits by enum
+	 * ncs_function_id. */
 	uint64_t functions;
 	const struct ncs_communicator *communicator; /* NULL if out of memory */
 	/* Copied from the segment's header: */

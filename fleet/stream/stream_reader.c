@@ -417,7 +417,7 @@ static int unpack_behind(struct ncs_stream_reader *stream,
 		return -EBADMSG;
 	if (!ncs_stream_may_unpack(stream, head->unpacked_bytes))
 		return -ENOSPC;
-	/* The end of the look is packed, too, and does not count. */
+	/* Unpacked bytes include the end of the look, which the limit does not. */
 	error = make_room(stream, head->unpacked_bytes,
 			  NCS_LOOK_BYTES_MAX + sizeof(struct ncs_chunk) +
 				  sizeof(struct ncs_look));

@@ -306,9 +306,9 @@ static bool is_in(const struct ncs_entries *entries, size_t count, ino_t inode)
 	return false;
 }
 
-/* Sets what goes with a folder and all that keep the same files, but for the `ring` files
- * that were counted first, when its oldest recording was written, and whether it has a
- * finding; adds its files to those that were counted before, each once. */
+/* Sets of a folder its bytes, when its oldest recording was written, and whether it has a
+ * finding. Bytes are those of files that the ring does not have, which are the first
+ * `ring` of those counted. Adds its files to these, each once. */
 static int look_into(struct ncs_entry *folder, struct ncs_entries *counted,
 		     size_t ring)
 {
@@ -410,8 +410,9 @@ static bool runs(const struct trimming *trimming,
 	       trimming->is_running(trimming->context, folder->name);
 }
 
-/* Lists the folders of jobs, those that run by their oldest recordings, and sets what all
- * takes, the ring as well, and the sum of what goes with each folder. */
+/* Lists the folders of jobs by time: of those that run, that of their oldest recording.
+ * Sets *bytes to what the ring and all folders take, and *sum to the sum over folders, in
+ * which a file counts once for each folder that keeps it. */
 static void list_folders(struct trimming *trimming, struct ncs_entries *folders,
 			 uint64_t *bytes, uint64_t *sum)
 {

@@ -135,12 +135,11 @@ typedef void ncs_reading_visit(void *context,
 void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 			    ncs_reading_visit *visit, void *context);
 
-/* Leaves all ranks out whose labels do not match the pattern (shm/read/job.h), that are
- * another user's, unless one of the two is not known, or whose segments were created
- * before a time since 1970, or from another one on unless that is 0: it is then as if they
- * had not been recorded. To be called before the hosts'
- * clocks are aligned. Returns 0, -ENOENT if no rank is left, or -ENOMEM or -EIO
- * with nothing left out. */
+/* Leaves ranks out, as if they had not been recorded: those whose labels do not match the
+ * pattern, those whose user is known not to be `owner` (both: shm/read/job.h), and those
+ * whose segments were created before a time since 1970, or from another one on unless
+ * that is 0. To be called before the hosts' clocks are aligned. Returns 0, -ENOENT if no
+ * rank is left, or -ENOMEM or -EIO with nothing left out. */
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
 			    const char *pattern, uid_t owner, uint64_t since_ns,
 			    uint64_t before_ns);

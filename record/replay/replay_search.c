@@ -49,8 +49,8 @@ void ncs_replay_search_end(struct ncs_replay_search *search)
 	ncs_model_release(&search->model);
 }
 
-/* Returns when a look was over that came late: in which ranks have their first states
- * after a step without any. Returns 0 if there is none before the next step. */
+/* Returns the end of a late look before the next step: one in which a rank has its first
+ * state after a step in which it had none. Returns 0 if there is no late look. */
 static uint64_t late_look(const struct ncs_replay_search *search,
 			  uint64_t next_ns)
 {

@@ -99,8 +99,8 @@ int ncs_recording_writer_rotate(struct ncs_recording_writer *writer,
 int ncs_recording_writer_close(struct ncs_recording_writer *writer,
 			       struct ncs_recording_totals *totals);
 
-/* Writes records that are held, and makes the sink write all data, so that a reader of the
- * file sees it soon. Pads a file by up to NCS_BLOCK_BYTES. */
+/* Writes records that are held, and makes the sink write all data, so that a reader of
+ * the file sees it soon. Pads a file by up to NCS_BLOCK_BYTES. */
 int ncs_recording_writer_flush(struct ncs_recording_writer *writer);
 
 /* --- Ranks --------------------------------------------------------------- */
@@ -118,10 +118,9 @@ uint32_t
 ncs_recording_writer_file_number(const struct ncs_recording_writer *writer,
 				 size_t rank);
 
-/* Writes the records that are held of a rank that has nothing more to record, and
- * frees its image. Its number in this
- * writer may be that of a rank that is added later; so may its number in a
- * stream, but not in a file. */
+/* Ends a rank that has nothing more to record: writes its records that are held, and
+ * frees its image. Its number in this writer may be that of a rank that is added
+ * later; so may its number in a stream, but not in a file. */
 void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
 				   size_t rank);
 

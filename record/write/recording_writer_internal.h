@@ -69,8 +69,8 @@ struct ncs_recording_writer {
 	struct ncs_index_entry *entries;
 	size_t entry_count;
 	size_t held_lanes; /* lanes whose records are held */
-	/* Writes those of a rank; an error is in `error`. It is known once there are such
-	 * lanes, from the file that holds them, which calls this one. */
+	/* Writes those of a rank; an error is in `error`. recording_writer_records.c
+	 * sets it with the first lane: two files must not include each other. */
 	void (*write_held)(struct ncs_recording_writer *writer, size_t rank);
 	struct ncs_run *runs; /* runs of the current state */
 	size_t run_count;
