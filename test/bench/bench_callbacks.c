@@ -7,8 +7,8 @@
  *
  * Four loads, each driven by one thread on one processor through version 5 of
  * the API, with descriptors laid out as NCCL does:
- *  - a synthetic collective of 106 callbacks, in NCCL's order;
- *  - a call over NVLink, of ten callbacks, with hot caches and with caches that
+ *  - a synthetic collective of 108 callbacks, in NCCL's order;
+ *  - a call over NVLink, of twelve callbacks, with hot caches and with caches that
  *    other memory has filled since the call before, as a program's own work does;
  *  - starts of proxy operations while more are in progress than a plugin can
  *    follow, as in an all-to-all;
@@ -227,17 +227,26 @@ enum handle {
 	HANDLE_END = STEP_RECV + 8
 };
 
+static void add_group_state(struct load *load, const struct host *host,
+			    int state)
+{
+	add_state(load, host, GROUP_API,
+		  &(struct host_state){ .state = state });
+}
+
 static void add_api_call(struct load *load, const struct host *host)
 {
 	add_start(load, host, GROUP_API, 0, 0,
 		  &(struct host_event){ .type = NCCL_EVENT_GROUP_API,
 					.depth = 1 });
+	add_group_state(load, host, NCCL_STATE_GROUP_START_API_STOP);
 	add_start(load, host, COLL_API, GROUP_API, 0,
 		  &(struct host_event){ .type = NCCL_EVENT_COLL_API,
 					.func = "AllReduce",
 					.count = 1 << 20,
 					.datatype = "ncclFloat32" });
 	add_stop(load, COLL_API);
+	add_group_state(load, host, NCCL_STATE_GROUP_END_API_START);
 }
 
 /* Adds the enqueueing of a call's operation, and the end of the call. */
@@ -340,7 +349,7 @@ static void make_synthetic(struct load *load, const struct host *host)
 	load->name = "synthetic collective";
 	load->unit = "collective";
 	load->has_gpu = true;
-	load_init(load, 106, HANDLE_END, 1);
+	load_init(load, 108, HANDLE_END, 1);
 	load->comms[1] = (struct host_comm){
 		.id = 1,
 		.name = "bench",
@@ -378,7 +387,7 @@ static void make_nvlink(struct load *load, const struct host *host,
 	load->name = name;
 	load->unit = "call";
 	load->walked_bytes = walked_bytes;
-	load_init(load, 10, HANDLE_END, 1);
+	load_init(load, 12, HANDLE_END, 1);
 	load->comms[1] = (struct host_comm){
 		.id = 3,
 		.name = "nvlink",

@@ -20,6 +20,7 @@
 #include "test/gpu/check.h"
 #include "test/gpu/pair.h"
 
+#include <dlfcn.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,6 +59,7 @@ static struct size sizes[MAX_SIZES];
 static unsigned size_count;
 static unsigned repeat = 1;
 static unsigned warm_up = 5;
+static const char *turns;
 static unsigned comm_count = 1;
 static unsigned patience_s = 120;
 static bool one_process;
@@ -263,6 +265,52 @@ static void bench(void)
 			time_calls(&sizes[i]);
 }
 
+/* --- Plugins in turn ----------------------------------------------------- */
+
+/* Returns a function of the plugin that lets others take turns
+ * (test/bench/turns_plugin.c). */
+static void *turns_function(const char *name)
+{
+	void *library = dlopen(turns, RTLD_NOW);
+	void *found = library ? dlsym(library, name) : NULL;
+
+	if (!found) {
+		fprintf(stderr, "bench: %s\n", dlerror());
+		exit(EXIT_FAILURE);
+	}
+	return found;
+}
+
+/* Each turn times calls of each size, again and again, and prints
+ *
+ *   turn N bytes N us X
+ *
+ * Turns begin with another one each time, so that none is always the first. */
+static void bench_turns(void)
+{
+	unsigned (*count)(void);
+	void (*take)(unsigned number);
+
+	*(void **)&count = turns_function("turns_count");
+	*(void **)&take = turns_function("turns_take");
+	call_often(sizes[0].bytes, warm_up);
+	finish();
+	for (unsigned k = 0; k < repeat; k++)
+		for (unsigned i = 0; i < count(); i++) {
+			unsigned turn = (i + k) % count();
+
+			take(turn);
+			for (unsigned j = 0; j < size_count; j++) {
+				double us = time_by_host(&sizes[j]);
+
+				if (own_rank == 0)
+					printf("turn %u bytes %zu us %.3f\n",
+					       turn, sizes[j].bytes, us);
+			}
+		}
+	take(0);
+}
+
 /* --- A process ----------------------------------------------------------- */
 
 static void open_end(struct end *end, int device)
@@ -301,7 +349,7 @@ static int work_of_both(int unused)
 			ends[comm][i].comm = comms[i];
 		}
 	}
-	bench();
+	turns ? bench_turns() : bench();
 	if (at_end && system(at_end) != 0)
 		fprintf(stderr, "at the end: this failed: %s\n", at_end);
 	close_ends();
@@ -329,7 +377,7 @@ static int work_of_rank(int rank)
 		NCCL(ncclCommInitRank(&ends[comm][0].comm, PAIR_SIZE, ids[comm],
 				      rank));
 	}
-	bench();
+	turns ? bench_turns() : bench();
 	LIBC(pair_meet());
 	close_ends();
 	return EXIT_SUCCESS;
@@ -345,6 +393,7 @@ static const char usage[] =
 	"  --comms 2         calls alternate between two communicators\n"
 	"  --warm-up N       calls of the last and of the first size; 5\n"
 	"  --repeat N        lines a size; 1\n"
+	"  --turns SO        the plugin that lets others take turns\n"
 	"  --patience S      seconds before it is called hung; 120\n"
 	"  --at-end COMMAND  run when all is done, before the ranks leave\n";
 
@@ -393,6 +442,7 @@ int main(int argc, char **argv)
 		{ "comms", required_argument, NULL, 'c' },
 		{ "warm-up", required_argument, NULL, 'w' },
 		{ "repeat", required_argument, NULL, 'r' },
+		{ "turns", required_argument, NULL, 't' },
 		{ "patience", required_argument, NULL, 'p' },
 		{ "at-end", required_argument, NULL, 'e' },
 		{ 0 },
@@ -417,6 +467,9 @@ int main(int argc, char **argv)
 			break;
 		case 'r':
 			repeat = number(optarg, 100000);
+			break;
+		case 't':
+			turns = optarg;
 			break;
 		case 'p':
 			patience_s = number(optarg, 86400);

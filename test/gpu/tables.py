@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Tables and verdicts from what the jobs of cost.sh, truth.sh, symmetric.sh,
-graphs.sh and parallel.sh left.
+graphs.sh, parallel.sh and turns.sh left.
 
-Each job left a folder, .../NUMBER, with the files that job() of common.bash lists.
+Each job left a folder, .../NUMBER, with the files that job() of common.bash lists;
+that of turns.sh its output.
 Prints tables in Markdown, then "ok" or "not ok" for each claim; the exit status is
 1 if a claim fails. Must not run anything itself.
 
-usage: tables.py cost|truth|copies|graphs|parallel PATH MACHINE WORDS
+usage: tables.py cost|truth|copies|graphs|parallel|turns PATH MACHINE WORDS
 """
 import collections
 import json
@@ -371,9 +372,31 @@ def parallel(path, machine, words):
     return verdicts.failures
 
 
+def turns(path, machine, plugins):
+    """What each plugin adds to the turn without one, which comes in the same round."""
+    times = collections.defaultdict(list)
+    for line in pathlib.Path(path).read_text(errors="replace").splitlines():
+        found = re.match(r"turn (\d+) bytes \d+ us ([\d.]+)$", line)
+        if found:
+            times[int(found[1])].append(float(found[2]))
+    rows = []
+    for turn, plugin in enumerate(["none"] + plugins):
+        pairs = list(zip(times[turn], times[0]))
+        if not pairs:
+            print("not ok %s has no times" % plugin)
+            return 1
+        rows.append([pathlib.Path(plugin).name, str(len(pairs)),
+                     "%.2f" % statistics.median(times[turn]),
+                     "%.2f" % statistics.median(a - b for a, b in pairs),
+                     "%.3f" % statistics.median(a / b for a, b in pairs)])
+    print("%s\n" % machine)
+    table(["plugin", "turns", "us a call", "us above none", "to none"], rows)
+    return 0
+
+
 def main():
     works = {"cost": cost, "truth": truth, "copies": copies, "graphs": graphs,
-             "parallel": parallel}
+             "parallel": parallel, "turns": turns}
     if len(sys.argv) != 5 or sys.argv[1] not in works:
         sys.exit(__doc__)
     failures = works[sys.argv[1]](sys.argv[2], sys.argv[3], sys.argv[4].split())
