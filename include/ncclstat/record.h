@@ -78,7 +78,8 @@ enum ncs_record_flag {
 
 /* A record. Times are ticks of the segment's clock (abi_clock.h). A delta is a
  * time since the start, 0 if that point was not reached. Fields that an event
- * type does not use are 0.
+ * type does not use are 0. Callbacks that NCCL makes one directly after the other
+ * have one time (plugin/events/call.h).
  *
  * event        value               number           delta[0], delta[1]
  * GROUP        -                   -                -

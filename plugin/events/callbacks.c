@@ -293,6 +293,7 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 	struct ncs_comm *comm;
 	struct ncs_lane_state *lane;
 
+	ncs_thread.takers = 0;
 	if (type == 1u << NCS_EVENT_PROXY_STEP)
 		return start_unattributed_step(context, parent);
 	if (type == 1u << NCS_EVENT_PROXY_OP)
@@ -389,6 +390,7 @@ void ncs_stop_event(const void *pointer)
 	struct ncs_lane_state *lane;
 	bool good = false;
 
+	ncs_thread.takers = 0;
 	if (!comm) {
 		refuse_handle(&handle);
 		return;
@@ -505,6 +507,7 @@ void ncs_record_state(unsigned api_version, const void *pointer, unsigned state,
 	unsigned event;
 	bool good = false;
 
+	ncs_thread.takers = 0;
 	if (!comm) {
 		refuse_handle(&handle);
 		return;

@@ -281,7 +281,7 @@ NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 	/* ORDER: pairs with ncs_proxy_op_start() (plugin/events/proxy.c). */
 	if (ncs_load_acquire(&op->handle) != parent)
 		return false;
-	lane = comm->lane_of_thread[ncs_thread_index];
+	lane = comm->lane_of_thread[ncs_thread.index];
 	if (!ncs_step_is_quick(lane)) {
 		*handle = ncs_step_start_slowly(comm, op, number);
 		return true;
@@ -305,7 +305,7 @@ NCS_STEP_INLINE bool ncs_step_on_stop(const void *pointer)
 	if (!step)
 		return false;
 	comm = &ncs_registry.comms[ncs_handle_comm(handle)];
-	lane = comm->lane_of_thread[ncs_thread_index];
+	lane = comm->lane_of_thread[ncs_thread.index];
 	if (!ncs_step_is_quick(lane)) {
 		ncs_step_stop_slowly(comm, step);
 		return true;

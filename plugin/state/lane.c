@@ -9,13 +9,13 @@
 /* pthread_self() of each thread with an index, in order of appearance. */
 static uint64_t threads[NCS_THREAD_MAX];
 
-__thread uint32_t ncs_thread_index;
+__thread struct ncs_thread ncs_thread;
 
 void ncs_lane_forget_threads(void)
 {
 	for (uint32_t i = 0; i < NCS_THREAD_MAX; i++)
 		ncs_store_relaxed(&threads[i], 0);
-	ncs_thread_index = 0;
+	ncs_thread = (struct ncs_thread){ 0 };
 }
 
 /* Bits 32-63 of `lanes_claimed` are the life of the communicator's entry, bits
@@ -59,24 +59,24 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 	struct ncs_lane_state *lane;
 	uint64_t claimed, number;
 
-	if (ncs_thread_index == 0)
-		ncs_thread_index =
+	if (ncs_thread.index == 0)
+		ncs_thread.index =
 			ncs_thread_place(threads, NCS_THREAD_MAX) + 1;
-	lane = comm->lane_of_thread[ncs_thread_index];
+	lane = comm->lane_of_thread[ncs_thread.index];
 	if (lane)
 		return lane;
 	claimed = ncs_add_relaxed(&comm->lanes_claimed, 1);
 	number = claimed & ((UINT64_C(1) << LIFE_SHIFT) - 1);
 	lane = &comm->lanes[number < comm->lane_count - 1 ? number + 1 : 0];
-	comm->lane_of_thread[ncs_thread_index] = lane;
+	comm->lane_of_thread[ncs_thread.index] = lane;
 	if (!is_same_life(comm, claimed)) {
-		comm->lane_of_thread[ncs_thread_index] = NULL;
+		comm->lane_of_thread[ncs_thread.index] = NULL;
 		return &comm->lanes[0];
 	}
 	if (!lane->shared)
-		ncs_store_relaxed(&lane->published->owner, ncs_thread_index);
+		ncs_store_relaxed(&lane->published->owner, ncs_thread.index);
 	if (lane->call_lane)
-		ncs_store_relaxed(&lane->call_lane->owner, ncs_thread_index);
+		ncs_store_relaxed(&lane->call_lane->owner, ncs_thread.index);
 	return lane;
 }
 

@@ -3,7 +3,7 @@
  *
  * Called by every callback. A thread is identified by its pthread_self()
  * (threads.h), so a thread that gets the stack of a dead one inherits its lane.
- * One thread-local word, no destructor; no lock, no allocation, no system call.
+ * Few thread-local words, no destructor; no lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_LANE_H
 #define NCS_PLUGIN_STATE_LANE_H
@@ -14,9 +14,18 @@
 #include "plugin/state/comm.h"
 #include "shm/seqlock.h"
 
-/* Index of the calling thread: from 1 in order of appearance; 0 before its
- * first call; NCS_THREAD_MAX + 1 if all indices were taken. */
-extern __thread uint32_t ncs_thread_index
+struct ncs_thread {
+	/* From 1 in order of appearance; 0 before its first call;
+	 * NCS_THREAD_MAX + 1 if all indices were taken. */
+	uint32_t index;
+	/* The callbacks that take the time of the latest one if one of them is the
+	 * next: NCS_TAKER_*. */
+	uint32_t takers;
+	uint64_t latest; /* the time of the latest callback, for them */
+};
+
+/* The calling thread's. */
+extern __thread struct ncs_thread ncs_thread
 	__attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 /* Returns the calling thread's lane after giving the thread an index and a lane
@@ -31,7 +40,7 @@ void ncs_lane_forget_claims(struct ncs_comm *comm);
  * all are taken. */
 static inline struct ncs_lane_state *ncs_lane_of_caller(struct ncs_comm *comm)
 {
-	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
+	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread.index];
 
 	return __builtin_expect(lane != NULL, 1) ? lane : ncs_lane_claim(comm);
 }

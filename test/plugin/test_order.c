@@ -601,3 +601,110 @@ GUEST_SCENARIO(kernel_and_proxy_times_are_counted_separately, LAST_API)
 				 [ncs_histogram_bucket(900)] == 1,
 	      "the earlier time is not replaced");
 }
+
+/* --- Times of callbacks that follow each other directly ------------------ */
+
+/* One call, as NCCL 2.28 to 2.30 make it, with time between all callbacks. A
+ * callback of another communicator comes before the Group if there is one. */
+static void call_slowly(struct guest *guest, int depth, void *other)
+{
+	struct host_event api = { .type = NCCL_EVENT_GROUP_API,
+				  .depth = depth };
+	struct host_event event = { .type = NCCL_EVENT_COLL_API,
+				    .func = "AllReduce",
+				    .datatype = "ncclFloat32",
+				    .count = 1 };
+	struct host_event foreign = { .type = NCCL_EVENT_GROUP };
+	void *group = start(guest, &api), *call, *launch, *plan, *coll, *kernel;
+
+	let_time_pass();
+	record_without_args(guest, group, NCCL_STATE_GROUP_START_API_STOP);
+	let_time_pass();
+	event.parent = group;
+	call = start(guest, &event);
+	let_time_pass();
+	stop(guest, call);
+	let_time_pass();
+	record_without_args(guest, group, NCCL_STATE_GROUP_END_API_START);
+	let_time_pass();
+	launch = start_type(guest, NCCL_EVENT_KERNEL_LAUNCH, group);
+	let_time_pass();
+	stop(guest, launch);
+	if (other)
+		stop(guest, start_in(guest, other, &foreign));
+	let_time_pass();
+	plan = start_type(guest, NCCL_EVENT_GROUP, NULL);
+	let_time_pass();
+	coll = start_coll(guest, 0, 1);
+	let_time_pass();
+	stop(guest, coll);
+	let_time_pass();
+	stop(guest, plan);
+	let_time_pass();
+	stop(guest, group);
+	/* Else there is no record of the operation. */
+	kernel = start_kernel(guest, coll, 0, 1000);
+	record_timer(guest, kernel, NCCL_STATE_KERNEL_CH_STOP, 1800);
+	stop(guest, kernel);
+}
+
+struct call_times {
+	struct ncs_record group, call, launch, plan, coll;
+};
+
+/* Makes a call and reads its times. */
+static struct call_times times_of_call(struct guest *guest, int depth,
+				       void *other)
+{
+	struct call_times times;
+
+	/* The thread's first callback finds it a lane, and is slower. */
+	stop(guest, start_any(guest, NCS_EVENT_GROUP));
+	read_all_records(guest);
+	call_slowly(guest, depth, other);
+	times.call = expect_record(guest, NCS_EVENT_COLL_API, "the call");
+	times.launch =
+		expect_record(guest, NCS_EVENT_KERNEL_LAUNCH, "its launch");
+	times.plan = expect_record(guest, NCS_EVENT_GROUP, "its plan");
+	times.group = expect_record(guest, NCS_EVENT_GROUP_API, "its group");
+	times.coll = expect_record(guest, NCS_EVENT_COLL, "its operation");
+	return times;
+}
+
+static uint64_t end_of(const struct ncs_record *record)
+{
+	return record->start + record->duration;
+}
+
+/* NCCL does nothing between them, and reading the time is half of their cost. */
+GUEST_SCENARIO(callbacks_in_a_row_share_one_time, LAST_API)
+{
+	struct call_times times = times_of_call(guest, 1, NULL);
+
+	CHECK_EQUAL(times.group.delta[0], 1, "ncclGroupStart returned at once");
+	CHECK_EQUAL(times.call.start, times.group.start, "the call begins");
+	CHECK(times.call.duration > 0, "the call ends later");
+	CHECK_EQUAL(times.group.start + times.group.delta[1],
+		    end_of(&times.call), "the group ends with its only call");
+	CHECK(times.launch.start > end_of(&times.call), "the launch is later");
+	CHECK(times.launch.duration > 0, "the launch ends later");
+	CHECK_EQUAL(times.plan.start, end_of(&times.launch), "the plan begins");
+	CHECK_EQUAL(times.coll.start, times.plan.start, "the operation begins");
+	CHECK(times.coll.delta[0] > 0, "it is enqueued later");
+	CHECK_EQUAL(times.plan.duration, times.coll.delta[0],
+		    "the plan ends with it");
+	CHECK(end_of(&times.group) > end_of(&times.plan),
+	      "the group ends last");
+}
+
+GUEST_SCENARIO(callback_after_anything_else_has_a_time_of_its_own, LAST_API)
+{
+	void *other = init_comm(guest->host, "other", GUEST_RANK);
+	struct call_times times = times_of_call(guest, 2, other);
+
+	CHECK(times.group.start + times.group.delta[1] > end_of(&times.call),
+	      "the program ends an explicit group when it likes");
+	CHECK(times.plan.start > end_of(&times.launch),
+	      "another communicator's event came between");
+	host_finalize(guest->host, other);
+}

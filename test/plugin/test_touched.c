@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory that one call over NVLink touches: its ten callbacks (GroupApi,
- * CollApi, KernelLaunch, Group, Coll) run under valgrind, which tells each
- * access. When the job's own work has filled the caches, each line costs a miss,
+/* The memory that one call over NVLink touches, and how often it reads the time: its
+ * twelve callbacks (GroupApi with two states, CollApi, KernelLaunch, Group, Coll) run
+ * under valgrind, which tells each access. When the job's own work has filled the caches, each line costs a miss,
  * so that their number tells what a call costs, without a clock.
  *
  *	test_touched --calls	makes the calls, and writes the process's mappings
- *	LINES=1 test_touched	prints each line, by the callback that comes first
+ *	LINES=1 test_touched	prints each line, by the callback that comes first, and
+ *				each callback's instructions
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,16 +24,19 @@
 
 /* The most that a call may touch. A change that needs more slows down every call
  * of every job: think of another way first. */
-#define DATA_LINES_MAX 37u
-#define CODE_LINES_MAX 110u
-#define INSTRUCTIONS_MAX 2250u
+#define DATA_LINES_MAX 38u
+#define CODE_LINES_MAX 124u
+#define INSTRUCTIONS_MAX 2410u
 /* The least number of lines that it fetches ahead, which no access shows: a
  * compiler may drop them all, and does so without a word. */
 #define FETCHES_MIN 20u
+/* A reading of the time takes as long as 25 to 75 other instructions. Callbacks that
+ * NCCL makes one directly after the other share one. */
+#define TIMES_MAX 6u
 
 #define WARM_UP 70 /* calls before the first one that is counted */
 #define CALLS 16   /* that are counted; places in tables differ */
-#define CALLBACKS 10
+#define CALLBACKS 12
 
 /* --- Making the calls, under valgrind ------------------------------------- */
 
@@ -44,10 +48,10 @@
 #define MARK_WARM (MARKS + 16) /* the calls that are counted begin */
 
 static const char *const callbacks[CALLBACKS] = {
-	"group_api start",     "coll_api start",     "coll_api stop",
-	"kernel_launch start", "kernel_launch stop", "group start",
-	"coll start",          "coll stop",          "group stop",
-	"group_api stop",
+	"group_api start",    "group_api begun", "coll_api start",
+	"coll_api stop",      "group_api ends",  "kernel_launch start",
+	"kernel_launch stop", "group start",     "coll start",
+	"coll stop",          "group stop",      "group_api stop",
 };
 
 static void mark(uint64_t place)
@@ -76,6 +80,15 @@ static void end(struct host *host, void *handle)
 	mark(MARK_END);
 }
 
+static void tell_state(struct host *host, void *handle, int state)
+{
+	const struct host_state told = { .state = state };
+
+	mark(MARK_BEGIN);
+	host_record(host, handle, &told);
+	mark(MARK_END);
+}
+
 static void call(struct host *host, void *context, uint64_t number)
 {
 	const struct host_event group_api = { .type = NCCL_EVENT_GROUP_API,
@@ -95,9 +108,12 @@ static void call(struct host *host, void *context, uint64_t number)
 					 .algorithm = "RING",
 					 .protocol = "LL" };
 	void *outer = begin(host, context, &group_api, NULL);
-	void *api = begin(host, context, &coll_api, outer), *inner;
+	void *api, *inner;
 
+	tell_state(host, outer, NCCL_STATE_GROUP_START_API_STOP);
+	api = begin(host, context, &coll_api, outer);
 	end(host, api);
+	tell_state(host, outer, NCCL_STATE_GROUP_END_API_START);
 	end(host, begin(host, context, &launch, outer));
 	inner = begin(host, context, &group, NULL);
 	end(host, begin(host, context, &coll, api));
@@ -171,10 +187,12 @@ struct trace {
 	struct lines data, code; /* of a call */
 	unsigned instructions;   /* of a call */
 	unsigned fetches;        /* of a call */
+	unsigned times;          /* readings of the time, of a call */
+	unsigned by_callback[CALLBACKS]; /* instructions */
 	/* The greatest of all calls. */
 	size_t data_most, code_most;
 	unsigned instructions_most, calls;
-	unsigned fetches_least;
+	unsigned fetches_least, times_most;
 	FILE *plugin;
 };
 
@@ -247,19 +265,24 @@ static void read_maps(struct trace *trace)
 	fclose(maps);
 }
 
-/* Returns true for an instruction that fetches a line: 0f 18 or 0f 0d, after a
- * prefix or none. */
-static bool is_fetch(const struct trace *trace, const struct range *range,
-		     uint64_t address)
+/* Counts an instruction, by its code: one that fetches a line is 0f 18 or 0f 0d, after
+ * a prefix or none; one that reads the time stamp counter is 0f 31. */
+static void count_instruction(struct trace *trace, const struct range *range,
+			      uint64_t address)
 {
 	unsigned char bytes[3] = { 0 }, *code = bytes;
 
+	trace->instructions++;
+	trace->by_callback[trace->callback]++;
 	fseek(trace->plugin, (long)(address - range->begin + range->offset),
 	      SEEK_SET);
 	if (fread(bytes, 1, sizeof(bytes), trace->plugin) == sizeof(bytes) &&
 	    (*code & 0xf0) == 0x40)
 		code++;
-	return code[0] == 0x0f && (code[1] == 0x18 || code[1] == 0x0d);
+	if (code[0] != 0x0f)
+		return;
+	trace->fetches += code[1] == 0x18 || code[1] == 0x0d;
+	trace->times += code[1] == 0x31;
 }
 
 static void end_call(struct trace *trace)
@@ -272,13 +295,19 @@ static void end_call(struct trace *trace)
 		trace->instructions_most = trace->instructions;
 	if (trace->calls == 0 || trace->fetches < trace->fetches_least)
 		trace->fetches_least = trace->fetches;
+	if (trace->times > trace->times_most)
+		trace->times_most = trace->times;
 	if (++trace->calls == 1 && getenv("LINES")) {
 		print_lines(trace, &trace->data, "data");
 		print_lines(trace, &trace->code, "code");
+		for (unsigned i = 0; i < CALLBACKS; i++)
+			printf("%-20s %u instructions\n", callbacks[i],
+			       trace->by_callback[i]);
 	}
+	memset(trace->by_callback, 0, sizeof(trace->by_callback));
 	trace->callback = 0;
 	trace->data.count = trace->code.count = 0;
-	trace->instructions = trace->fetches = 0;
+	trace->instructions = trace->fetches = trace->times = 0;
 }
 
 static void take_access(struct trace *trace, char kind, uint64_t address,
@@ -299,10 +328,8 @@ static void take_access(struct trace *trace, char kind, uint64_t address,
 	range = trace->inside ? plugins(trace, address) : NULL;
 	if (!range)
 		return;
-	if (kind == 'I') {
-		trace->instructions++;
-		trace->fetches += is_fetch(trace, range, address);
-	}
+	if (kind == 'I')
+		count_instruction(trace, range, address);
 	for (uint64_t number = address / 64;
 	     number <= (address + bytes - 1) / 64; number++)
 		add_line(kind == 'I' ? &trace->code : &trace->data, number,
@@ -345,15 +372,17 @@ SCENARIO(call_touches_few_lines)
 	fclose(trace.plugin);
 	CHECK_EQUAL(trace.calls, CALLS, "calls");
 	printf("%zu lines of data, %zu of code, %u instructions, of which %u"
-	       " fetch a line\n",
+	       " fetch a line and %u read the time\n",
 	       trace.data_most, trace.code_most, trace.instructions_most,
-	       trace.fetches_least);
+	       trace.fetches_least, trace.times_most);
 	CHECK(trace.data_most <= DATA_LINES_MAX, "%zu lines of data",
 	      trace.data_most);
 	CHECK(trace.code_most <= CODE_LINES_MAX, "%zu lines of code",
 	      trace.code_most);
 	CHECK(trace.instructions_most <= INSTRUCTIONS_MAX, "%u instructions",
 	      trace.instructions_most);
+	CHECK(trace.times_most <= TIMES_MAX, "the time is read %u times",
+	      trace.times_most);
 	CHECK(trace.fetches_least >= FETCHES_MIN, "%u lines fetched ahead",
 	      trace.fetches_least);
 }
