@@ -229,7 +229,7 @@ SOAK := $(BUILD)/test/soak/soak
 SYNTHETIC := $(BUILD)/test/synthetic/ncclstat_synthetic
 MODEL := $(wildcard test/model/*.py)
 # Calls of a job that is played must come on time here.
-QUIET_UI := $(patsubst %,test/ui/%.sh,late_captures healthy dump export figures)
+QUIET_UI := $(patsubst %,test/ui/%.sh,late_captures healthy dump_late export figures)
 UI := $(filter-out $(QUIET_UI),$(wildcard test/ui/*.sh))
 GPU := $(wildcard test/gpu/*.sh)
 STATIC := $(wildcard test/check_*.sh)
@@ -309,7 +309,7 @@ QUICK_UNIT := $(foreach t,$(UNIT),$(if $(filter test_truth% test_fuzz%,\
 QUICK := $(call in_build,$(QUICK_UNIT) test/plugin/test_captures)
 .PHONY: quick
 quick: all $(SYNTHETIC) $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words
-	@$(RUN) --alone test/ui/dump.sh --beside test/ui/diagnose.sh \
+	@$(RUN) --alone test/ui/dump_late.sh --beside test/ui/dump.sh test/ui/diagnose.sh \
 		$(call longest_first,$(QUICK)) \
 		test/check_layers.sh test/check_names.sh test/check_words.sh
 
