@@ -670,7 +670,7 @@ int ncs_stragglers_update(struct ncs_model *model)
 				 model->costs_every_times);
 		drop_skews(model->skews);
 	}
-	error |= ncs_excesses_find_jobs(model);
+	error |= ncs_links_find_jobs(model);
 	free(comparison.ranks);
 	free(next);
 	return error ? -ENOMEM : 0;

@@ -27,7 +27,6 @@
 
 #include "analysis/base/finding_numbers.h"
 #include "analysis/base/hash_table.h"
-#include "analysis/model/excesses.h"
 
 struct ncs_communicator;
 struct ncs_joined;
@@ -74,6 +73,7 @@ bool ncs_communicator_links_compared(
 
 /* --- Kept with the state of a communicator -------------------------------- */
 
+struct ncs_excess;
 struct ncs_link_kind;
 
 /* Start with zeros. */
@@ -82,7 +82,11 @@ struct ncs_link_kinds {
 	struct ncs_link_kind **kinds;
 	size_t count, capacity;
 	bool are_compared; /* see ncs_communicator_links_compared() */
-	struct ncs_excesses excesses;
+	/* The latest times by which operations moved data for longer than usual,
+	 * in rotation; NULL if there are none. */
+	struct ncs_excess *excesses;
+	uint64_t excess_count;
+	size_t job; /* the same number for all communicators of a job */
 };
 
 /* Takes note of an operation that all ranks compared have a part in; `ranks` are
@@ -90,6 +94,10 @@ struct ncs_link_kinds {
 int ncs_links_note(struct ncs_link_kinds *kinds,
 		   const struct ncs_joined *joined,
 		   struct ncs_rank *const *ranks);
+
+/* Finds which communicators are of one job, if any has an excess: call this once
+ * all operations are noted. Returns 0 or -ENOMEM. */
+int ncs_links_find_jobs(struct ncs_model *model);
 
 /* Releases all memory. */
 void ncs_links_release(struct ncs_link_kinds *kinds);
