@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "analysis/model/communicators.h"
-#include "analysis/model/job_step.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the parts of the latest operations, and has their cost computed; see
- * costs.h. Must not judge: analysis/cost does. */
-#include "analysis/model/costs.h"
+ * lateness_state.h. Must not judge: analysis/cost does. */
+#include "analysis/model/lateness_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/cost/cost_stretch.h"
 #include "analysis/model/communicators.h"
+#include "analysis/model/model.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/hash.h"

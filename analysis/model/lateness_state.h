@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* State of the comparison of arrivals, by rank and communicator, and
- * which clocks can be compared. Written by analysis/model/compare_arrivals.c,
- * read by analysis/model/stragglers.c; private to analysis/model.
+/* The comparison of arrivals, operation by operation (compare_arrivals.c), what is
+ * kept of it by rank (spans.c), communicator and process (costs.c), and read by
+ * stragglers.c. Private to analysis/model. Memory is bounded. Must do no I/O.
  */
 #ifndef NCS_ANALYSIS_MODEL_LATENESS_STATE_H
 #define NCS_ANALYSIS_MODEL_LATENESS_STATE_H
 
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
+#include "analysis/cost/cost.h"
 #include "analysis/model/moving.h"
 #include "analysis/model/slow_links.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/unlike_calls.h"
+#include "analysis/records/join.h"
+
+struct ncs_model;
 
 /* The work of a rank before an operation. */
 enum ncs_late_before {
@@ -152,5 +156,120 @@ static inline uint64_t ncs_time_since(uint64_t from_ns, uint64_t until_ns)
 {
 	return until_ns > from_ns ? until_ns - from_ns : 0;
 }
+
+/* --- Comparing ------------------------------------------------------------ */
+
+/* Compares all operations that have come since the previous update. Returns 0,
+ * or -ENOMEM if some of them do not count. */
+int ncs_stragglers_update(struct ncs_model *model);
+
+/* Releases what is kept of the model's communicators. */
+void ncs_stragglers_release(struct ncs_model *model);
+
+/* Releases what is kept of a rank; NULL is allowed. */
+void ncs_late_rank_free(struct ncs_late_rank *late);
+
+/* An operation, and its ranks in the order of its parts. */
+struct ncs_comparison {
+	const struct ncs_model *model;
+	const struct ncs_joined *joined;
+	struct ncs_rank **ranks; /* has room for all ranks of the model */
+	size_t last;   /* part that arrived last; of several, the first */
+	size_t second; /* part that arrived last of all others */
+	/* Time from the last but one arrival to the last; 0 if several are
+	 * last. */
+	uint64_t exclusive_ns;
+	uint64_t error_ns; /* largest error of the time between two arrivals */
+	/* The operations before it of the processes that came last and last but
+	 * one; zeros if they are not known. */
+	struct ncs_span before_last, before_second;
+	enum ncs_late_before before;
+	/* All waited so long for the data of `last`, whose kernel could begin. */
+	uint64_t data_late_ns;
+};
+
+/* Returns when part i arrived. */
+static inline uint64_t ncs_arrival_ns(const struct ncs_comparison *comparison,
+				      size_t i)
+{
+	return ncs_joined_arrival_ns(comparison->joined,
+				     &comparison->joined->parts[i]);
+}
+
+/* --- Spans: the latest operations of ranks on their GPUs -------------------- */
+
+/* They are kept to find out what a process did before an operation. */
+
+/* Keeps the span of a rank's part, which is its latest. Returns 0, or -ENOMEM:
+ * then it is as if its records had been lost. */
+int ncs_spans_add(struct ncs_late_rank *late, const struct ncs_part *part);
+
+/* Drops all spans of a rank but the latest NCS_SPANS: all operations that are
+ * known so far have been compared. */
+void ncs_spans_drop_old(struct ncs_late_rank *late);
+
+/* Drops all spans of a rank, whose clock was moved. */
+void ncs_spans_drop_all(struct ncs_late_rank *late);
+
+/* Corrects the spans of an operation by what its ranks know together: the
+ * channels of a kernel may have stopped long before the kernel did. */
+void ncs_spans_correct(const struct ncs_comparison *comparison);
+
+/* Finds for each rank in which times all operations of the other ranks of its
+ * process are known. */
+void ncs_spans_find_pasts(const struct ncs_model *model);
+
+/* Returns whether all operations are known that the processes of an operation's
+ * parts may have ended shortly before these arrived. The records of a busy
+ * communicator are overwritten sooner than those of one that is used seldom. Reads
+ * what ncs_spans_find_pasts() found. */
+bool ncs_past_is_known(const struct ncs_comparison *comparison);
+
+/* Returns the operation of the process of part i, in any communicator, that
+ * ended last before the part began, of those in which it waited or others might have
+ * waited for it; zeros if none is known. */
+struct ncs_span ncs_operation_before(const struct ncs_comparison *comparison,
+				     size_t i);
+
+/* --- Costs of processes, by analysis/cost ------------------------------------ */
+
+/* They are of the operations that were joined in the latest NCS_COST_WINDOW_NS, or
+ * longer where that has too few steps. They are computed when they are asked for, but
+ * not with every update. Memory: NCS_COSTS_PARTS parts and an eighth. */
+
+/* The largest number of parts that is kept of old ones: the latest. */
+#define NCS_COSTS_PARTS (UINT32_C(1) << 17)
+
+/* Keeps the parts of a joined operation of a communicator. Returns 0 or -ENOMEM. */
+int ncs_costs_note(const struct ncs_comparison *comparison,
+		   const struct ncs_communicator *communicator);
+
+/* Forgets the parts, whose clocks were moved. */
+void ncs_costs_forget(struct ncs_costs *costs);
+
+/* Drops the oldest operations. Costs are computed anew if they are too old by now and parts
+ * have come, but not within `every_times` the processor time that this took before, unless
+ * they are older than the operations that are kept. */
+void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
+		      uint64_t every_times);
+
+/* Returns the cost of the process of a rank, NULL if nothing of it was joined, or
+ * there is no memory. Valid until the next update. */
+const struct ncs_cost_of_rank *ncs_costs_find(const struct ncs_late_rank *late);
+
+/* The step of a job, and what transfers and the process that costs most cost. */
+struct ncs_costs_step {
+	struct ncs_cost_step step;
+	struct ncs_cost_of_rank transfers;
+	uint32_t latest; /* a process; 0 if none surely costs anything */
+	double latest_share;
+};
+
+/* Returns the step of the job of a rank, NULL where ncs_costs_find() is. Valid until the
+ * next update. */
+const struct ncs_costs_step *ncs_costs_step(const struct ncs_late_rank *late);
+
+/* Releases all memory; accepts NULL. */
+void ncs_costs_free(struct ncs_costs *costs);
 
 #endif

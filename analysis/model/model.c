@@ -10,7 +10,7 @@
 
 #include "analysis/model/busiest.h"
 #include "analysis/model/communicators.h"
-#include "analysis/model/compare_arrivals.h"
+#include "analysis/model/lateness_state.h"
 #include "analysis/model/rank_update.h"
 #include "shm/array.h"
 

@@ -11,7 +11,7 @@
 #include "analysis/base/finding_numbers.h"
 #include "analysis/base/move_clock.h"
 #include "analysis/base/wrapping.h"
-#include "analysis/model/compare_arrivals.h"
+#include "analysis/model/lateness_state.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/records/latest_records.h"
 #include "analysis/records/parts.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The latest operations of ranks on their GPUs; see spans.h. */
-#include "analysis/model/spans.h"
+/* The latest operations of ranks on their GPUs; see lateness_state.h. */
+#include "analysis/model/lateness_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/model.h"
 #include "analysis/records/operation_record.h"
 #include "shm/array.h"
 

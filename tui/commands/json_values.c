@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/utf8.h"
-#include "analysis/model/job_step.h"
+#include "analysis/model/stragglers.h"
 #include "tui/commands/dump_command.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"

@@ -11,9 +11,9 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/busiest.h"
-#include "analysis/model/job_step.h"
 #include "analysis/model/peaks.h"
 #include "analysis/model/rank.h"
+#include "analysis/model/stragglers.h"
 #include "ncclstat/size_class.h"
 #include "tui/term/sparkline.h"
 #include "tui/term/wrap.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/model/job_step.h"
+#include "analysis/model/stragglers.h"
 
 /* Returns whether a bound of a value is as good as the value. */
 bool ncs_bound_is_near(double bound, double value);

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/job_step.h"
 #include "analysis/model/model.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/cost_job.h"
