@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/model/moving.h"
 #include "analysis/model/rank.h"
-#include "analysis/model/busiest.h"
 #include "analysis/model/launch_waits.h"
 
 struct ncs_model;

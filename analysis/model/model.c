@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/busiest.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
+#include "analysis/model/moving.h"
 #include "analysis/model/rank_update.h"
 #include "shm/array.h"
 

@@ -11,6 +11,7 @@
 #include "analysis/base/timings.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
+#include "analysis/model/model.h"
 #include "analysis/records/join.h"
 #include "analysis/records/operation_record.h"
 #include "ncclstat/size_class.h"
@@ -391,4 +392,191 @@ ncs_communicator_busbw_recent(const struct ncs_communicator *communicator,
 		return NULL;
 	*count = state->moving.updates;
 	return &state->moving.rings[function]->busbw;
+}
+
+/* --- The busiest class ---------------------------------------------------- */
+
+/* Returns the first rank that lives; the first of all if none does. */
+static const struct ncs_rank *
+speaker_of(const struct ncs_communicator *communicator)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (ncs_rank_is_live(communicator->ranks[i]))
+			return communicator->ranks[i];
+	return communicator->ranks[0];
+}
+
+/* Returns about how many bytes a class carried since a time. An operation of no
+ * known size counts as one byte, so that something is found where no size is
+ * known. */
+static double bytes_since(const struct ncs_class_view *view,
+			  const struct ncs_counters *base)
+{
+	uint64_t before = base ? ncs_counters_class(base, view) : 0;
+	uint64_t low = view->size_class < NCS_SIZE_CLASS_COUNT ?
+			       ncs_size_class_low(view->size_class) :
+			       0;
+
+	if (view->operations <= before)
+		return 0;
+	return (double)(view->operations - before) *
+	       (double)(low > 0 ? low : 1);
+}
+
+static void find_class(const struct ncs_rank *rank,
+		       const struct ncs_counters *base,
+		       struct ncs_busiest *busiest)
+{
+	for (size_t i = 0; i < rank->now.class_count; i++) {
+		const struct ncs_class_view *view = &rank->now.classes[i];
+		double bytes = bytes_since(view, base);
+
+		if (bytes <= busiest->bytes ||
+		    view->function >= NCS_FUNCTION_COUNT)
+			continue;
+		busiest->bytes = bytes;
+		busiest->function = view->function;
+		busiest->which = (struct ncs_moving_class){
+			.size_class = (uint8_t)view->size_class,
+			.algorithm = (uint8_t)view->algorithm,
+			.protocol = (uint8_t)view->protocol,
+		};
+	}
+}
+
+static void find_busiest(struct ncs_communicator *communicator)
+{
+	const struct ncs_rank *rank = speaker_of(communicator);
+	struct ncs_busiest *busiest = &communicator->busiest;
+
+	*busiest = (struct ncs_busiest){ .function = NCS_FUNCTION_COUNT,
+					 .view = { .algbw = -1, .busbw = -1 } };
+	find_class(rank,
+		   ncs_history_base(&rank->history, NCS_WINDOW_100_S,
+				    rank->now.taken_ns),
+		   busiest);
+	/* A job that stands still: what it did before. */
+	if (busiest->bytes <= 0)
+		find_class(rank, NULL, busiest);
+	if (busiest->function < NCS_FUNCTION_COUNT)
+		busiest->view = ncs_communicator_moving(
+			communicator, busiest->function, &busiest->which);
+}
+
+void ncs_busiest_find(struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++)
+		find_busiest(&model->communicators[i]);
+}
+
+const struct ncs_communicator *
+ncs_busiest_communicator(const struct ncs_model *model)
+{
+	const struct ncs_communicator *best = NULL;
+
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+
+		if (communicator->busiest.function < NCS_FUNCTION_COUNT &&
+		    (!best ||
+		     communicator->busiest.bytes > best->busiest.bytes))
+			best = communicator;
+	}
+	return best;
+}
+
+const struct ncs_recent *
+ncs_busiest_recent(const struct ncs_communicator *communicator, uint64_t *count)
+{
+	if (!communicator ||
+	    communicator->busiest.function >= NCS_FUNCTION_COUNT)
+		return NULL;
+	return ncs_communicator_busbw_recent(
+		communicator, communicator->busiest.function, count);
+}
+
+/* --- The peak of links ---------------------------------------------------- */
+
+static uint64_t lesser(uint64_t known, uint64_t mb_s)
+{
+	return known == 0 || mb_s < known ? mb_s : known;
+}
+
+/* Returns the least peak of the networks of its machines; 0: not known. */
+static uint64_t network_mb_s(const struct ncs_communicator *communicator)
+{
+	uint64_t least = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		uint64_t mb_s = communicator->ranks[i]->peaks.network_mb_s;
+
+		if (mb_s > 0)
+			least = lesser(least, mb_s);
+	}
+	return least;
+}
+
+/* Whether nothing speaks against it that a rank sends to all of `gpus` by NVLink.
+ * Over NVLink no channel is seen; ranks of other agents may have other bits. */
+static bool sends_by_nvlink(const struct ncs_rank *rank,
+			    const struct ncs_rank *first, uint64_t gpus)
+{
+	return rank->peaks.nvlink_mb_s > 0 &&
+	       (gpus & ~(rank->peaks.own | rank->peaks.reach)) == 0 &&
+	       rank->now.channel_count == 0 && ncs_shares_clock(rank, first);
+}
+
+/* Returns the least peak of the NVLinks of its GPUs; 0: not known. */
+static uint64_t nvlink_mb_s(const struct ncs_communicator *communicator)
+{
+	uint64_t gpus = 0, least = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		uint64_t own = communicator->ranks[i]->peaks.own;
+
+		/* No two ranks are on one GPU. */
+		if (own == 0 || (gpus & own))
+			return 0;
+		gpus |= own;
+	}
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		if (!sends_by_nvlink(rank, communicator->ranks[0], gpus))
+			return 0;
+		least = lesser(least, rank->peaks.nvlink_mb_s);
+	}
+	return least;
+}
+
+struct ncs_peak
+ncs_communicator_peak(const struct ncs_communicator *communicator)
+{
+	const struct ncs_identity *identity = communicator->identity;
+	struct ncs_peak peak = { .link = NCS_PEAK_UNKNOWN };
+	uint64_t mb_s = 0;
+
+	if (!(identity->known & NCS_KNOWN_NNODES))
+		return peak;
+	if (identity->nnodes > 1)
+		mb_s = network_mb_s(communicator);
+	else if (identity->known & NCS_KNOWN_NRANKS && identity->nranks >= 2 &&
+		 communicator->rank_count == (size_t)identity->nranks)
+		mb_s = nvlink_mb_s(communicator);
+	if (mb_s == 0)
+		return peak;
+	peak.link = identity->nnodes > 1 ? NCS_PEAK_NETWORK : NCS_PEAK_NVLINK;
+	peak.gigabytes = (double)mb_s / 1e3;
+	return peak;
+}
+
+const char *ncs_peak_link_name(enum ncs_peak_link link)
+{
+	static const char *const names[] = {
+		[NCS_PEAK_NVLINK] = "nvlink",
+		[NCS_PEAK_NETWORK] = "network",
+	};
+
+	return names[link];
 }

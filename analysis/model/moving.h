@@ -26,6 +26,7 @@
 
 struct ncs_communicator;
 struct ncs_joined;
+struct ncs_model;
 
 /* Number of latest launches of a function that are kept. */
 #define NCS_MOVING_RECENT 256u
@@ -77,6 +78,58 @@ size_t ncs_moving_ranks(unsigned function, int nranks);
 const struct ncs_recent *
 ncs_communicator_busbw_recent(const struct ncs_communicator *communicator,
 			      unsigned function, uint64_t *count);
+
+/* --- The busiest class ---------------------------------------------------- */
+
+/* The function and size of the operations of a communicator that carried the most
+ * bytes lately. */
+struct ncs_busiest {
+	unsigned function; /* NCS_FUNCTION_COUNT: nothing was called */
+	struct ncs_moving_class which;
+	double bytes; /* in the latest 100 s, about */
+	/* Bandwidth of this class; unknown where its ends are not told. */
+	struct ncs_moving_view view;
+};
+
+/* Finds the busiest class of every communicator, by the rank that is first of
+ * those that live. */
+void ncs_busiest_find(struct ncs_model *model);
+
+/* Returns the communicator whose busiest class carried the most bytes; NULL if
+ * nothing was called. */
+const struct ncs_communicator *
+ncs_busiest_communicator(const struct ncs_model *model);
+
+/* Returns the bandwidths of the function of the busiest class of a communicator
+ * at the latest of *count updates; NULL if the communicator is, or if none is
+ * known. */
+const struct ncs_recent *
+ncs_busiest_recent(const struct ncs_communicator *communicator,
+		   uint64_t *count);
+
+/* --- The peak of links ---------------------------------------------------- */
+
+/* The links that a communicator's traffic goes over. */
+enum ncs_peak_link {
+	NCS_PEAK_UNKNOWN,
+	NCS_PEAK_NVLINK,  /* all active links of a GPU, in one direction */
+	NCS_PEAK_NETWORK, /* the network ports of a machine together */
+};
+
+struct ncs_peak {
+	enum ncs_peak_link link;
+	double gigabytes; /* 10^9 per second; 0: unknown */
+};
+
+/* Returns the peak of a communicator: the least of those that its machines tell.
+ * It is that of NVLinks if all ranks are seen on one machine, each GPU reaches
+ * the others by NVLink, and no network is used; that of the network if the ranks
+ * are on several machines. Anything else is unknown. */
+struct ncs_peak
+ncs_communicator_peak(const struct ncs_communicator *communicator);
+
+/* Returns the name of a link: "nvlink" or "network"; NULL if it is unknown. */
+const char *ncs_peak_link_name(enum ncs_peak_link link);
 
 /* --- Kept with the state of a communicator -------------------------------- */
 

@@ -9,10 +9,10 @@
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
 #include "analysis/base/selection.h"
-#include "analysis/model/busiest.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
+#include "analysis/model/moving.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
 

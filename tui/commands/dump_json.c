@@ -13,7 +13,6 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/moving.h"
-#include "analysis/model/peaks.h"
 #include "analysis/model/stragglers.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/dump_json_parts.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/peaks.h"
+#include "analysis/model/moving.h"
 #include "ncclstat/version.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/busiest.h"
-#include "analysis/model/peaks.h"
+#include "analysis/model/moving.h"
 #include "analysis/model/rank.h"
 #include "analysis/model/stragglers.h"
 #include "ncclstat/size_class.h"

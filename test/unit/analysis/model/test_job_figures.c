@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures of the whole job: the shares of its waits, its busiest class, and
  * what is kept of them. */
-#include "analysis/model/busiest.h"
 #include "analysis/model/communicators.h"
+#include "analysis/model/moving.h"
 #include "ncclstat/size_class.h"
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/unit.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/model/communicators.h"
-#include "analysis/model/peaks.h"
+#include "analysis/model/moving.h"
 #include "test/unit/support/unit.h"
 
 #define RANKS 4u
