@@ -9,7 +9,6 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/unstarted_calls.h"
-#include "analysis/model/outside.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/parts.h"
 #include "tui/text/finding_text.h"
@@ -146,8 +145,50 @@ static bool is_hidden(const struct ncs_model *model)
 	return 100 * hidden > NCS_MOST * calls;
 }
 
+/* Communication of a job outside NCCL, which NCCL does not report: by the names of
+ * kernels where CUPTI tells them, and by the code that processes have. Sums over
+ * all processes since they started. */
+struct outside {
+	uint64_t kernels; /* that communicate outside NCCL */
+	double share; /* of the time in which the GPUs run kernels; 0: none */
+	/* Code of processes of whose kernels nobody tells, and calls, which have
+	 * no kernels of known names; by enum ncs_outside_code. */
+	uint64_t code;
+	bool cupti_would_tell; /* whether some of it is used */
+};
+
+/* Which code no name of a kernel tells, by enum ncs_outside_code. */
+enum { PATH = 0, CALL = 1 };
+#define X(ID, name, help, how, text) | (uint64_t)how << NCS_OUTSIDE_##ID
+static const uint64_t calls = 0 NCS_OUTSIDE_CODE(X);
+#undef X
+
+/* Adds up what the model's ranks show. Returns false if none communicates, or
+ * may communicate, outside NCCL as far as can be seen. */
+static bool find_outside(const struct ncs_model *model, struct outside *outside)
+{
+	uint64_t outside_ns = 0, busy_ns = 0;
+
+	*outside = (struct outside){ 0 };
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_snapshot *now = &model->ranks[i]->now;
+		const struct ncs_cupti_view *cupti = &now->cupti;
+
+		outside->kernels += cupti->outside_kernels;
+		outside_ns += cupti->outside_busy_ns;
+		busy_ns += cupti->busy_ns;
+		outside->code |= cupti->known && cupti->status == NCS_CUPTI_ON ?
+					 now->outside_code & calls :
+					 now->outside_code;
+	}
+	outside->cupti_would_tell = outside->code & ~calls;
+	if (busy_ns > 0)
+		outside->share = (double)outside_ns / (double)busy_ns;
+	return outside->kernels > 0 || outside->code != 0;
+}
+
 /* Appends by what communication outside NCCL is known. */
-static void append_outside(const struct ncs_outside *outside, char *text,
+static void append_outside(const struct outside *outside, char *text,
 			   size_t size)
 {
 	const char *separator = "";
@@ -172,11 +213,11 @@ enum ncs_verdict_severity
 ncs_job_severity(const struct ncs_diagnosis *diagnosis,
 		 const struct ncs_model *model)
 {
-	struct ncs_outside outside;
+	struct outside outside;
 
 	if (diagnosis->count == 0 &&
 	    (ncs_count_unreadable(model) > 0 || !has_called(model) ||
-	     is_hidden(model) || ncs_outside_of(model, &outside)))
+	     is_hidden(model) || find_outside(model, &outside)))
 		return NCS_SEVERITY_UNSEEN;
 	return ncs_diagnosis_severity(diagnosis);
 }
@@ -185,7 +226,7 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_model *model, char *text, size_t size)
 {
 	char seen[NCS_SENTENCE_MAX / 2] = "";
-	struct ncs_outside outside;
+	struct outside outside;
 
 	text[0] = '\0';
 	if (diagnosis->count > 0) {
@@ -211,7 +252,7 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 			   " whether they end is not seen");
 		return;
 	}
-	if (ncs_outside_of(model, &outside)) {
+	if (find_outside(model, &outside)) {
 		ncs_append(text, size, "communication outside NCCL (");
 		append_outside(&outside, text, size);
 		ncs_append(text, size, ") is not seen; else ");
@@ -251,9 +292,9 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 static bool append_outside_clause(const struct ncs_model *model, char *text,
 				  size_t size)
 {
-	struct ncs_outside outside;
+	struct outside outside;
 
-	if (!ncs_outside_of(model, &outside))
+	if (!find_outside(model, &outside))
 		return false;
 	ncs_append(text, size, "communication outside NCCL: ");
 	append_outside(&outside, text, size);
