@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/waits.h"
 
 /* Returns whether a rank is known to have finished a call long before `until_ns`:

@@ -6,7 +6,7 @@
 #include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 #include "ncclstat/names.h"
 
 #include <errno.h>

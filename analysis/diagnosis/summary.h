@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "analysis/model/jobs.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/model.h"
+#include "analysis/model/waits.h"
 
 struct ncs_summary {
 	size_t ranks;

@@ -5,7 +5,6 @@
 #include "analysis/diagnosis/wait_graph_parts.h"
 
 #include "analysis/base/collective_waits.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/waits.h"
 
 /* Returns the number of the only rank that is not seen: what the numbers of the

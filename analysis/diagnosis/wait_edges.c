@@ -7,7 +7,7 @@
 
 #include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/diagnosis/wait_graph_parts.h"
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 #include "shm/array.h"
 
 /* A rank that is ahead gets edges to at most this number of the ranks behind

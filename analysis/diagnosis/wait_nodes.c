@@ -10,7 +10,7 @@
 
 #include "analysis/diagnosis/finding.h"
 #include "analysis/diagnosis/unstarted_calls.h"
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 #include "shm/array.h"
 
 /* --- The state of a rank -------------------------------------------------- */

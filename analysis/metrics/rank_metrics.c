@@ -10,7 +10,6 @@
 #include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"

@@ -18,7 +18,7 @@
 
 #include "analysis/model/moving.h"
 #include "analysis/model/rank.h"
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 
 struct ncs_model;
 struct ncs_skew_state; /* analysis/model/lateness_state.h */

@@ -18,7 +18,7 @@
 #include "analysis/base/source.h"
 #include "analysis/model/history.h"
 #include "analysis/model/rank.h"
-#include "analysis/model/job_waits.h"
+#include "analysis/model/waits.h"
 
 struct ncs_aliases;   /* analysis/base/aliases.h */
 struct ncs_diagnosis; /* analysis/diagnosis/diagnosis.h */

@@ -12,8 +12,8 @@
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/communicators.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/waits.h"
 #include "shm/read/job.h"
 
 /* --- Any row -------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * shared memory and may have any value. */
 #include "analysis/views/timeline.h"
 
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 #include "analysis/records/operation_record.h"
 #include "analysis/records/step_record.h"
 #include "shm/clock.h"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/model/job_waits.h"
+#include "analysis/model/waits.h"
 #include "record/replay/replay_search.h"
 
 /* A mean, and the error of it. */

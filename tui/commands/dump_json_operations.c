@@ -9,8 +9,8 @@
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
+#include "analysis/model/waits.h"
 #include "ncclstat/size_class.h"
 #include "tui/commands/json_values.h"
 

@@ -8,8 +8,8 @@
 
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/waits.h"
 #include "analysis/records/step_stats.h"
 #include "analysis/views/columns.h"
 #include "tui/commands/json_values.h"

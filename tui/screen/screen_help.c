@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 #include "tui/term/wrap.h"
 #include "tui/term/keys.h"
 #include "tui/text/words.h"

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 
 /* Appends "launch 75 of 80 began 3.2s ago, 4 are ahead on the host"; nothing if
  * no launch is followed. */

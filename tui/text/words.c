@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/waits.h"
 #include "analysis/records/step_stats.h"
 #include "tui/text/format.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/waits.h"
 #include "tui/text/job_text.h"
 #include "tui/text/launch_text.h"
 #include "tui/text/words.h"

@@ -2,8 +2,8 @@
 /* The severity of a rank; see severity.h. */
 #include "tui/views/severity.h"
 
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/waits.h"
 
 bool ncs_rank_is_idle(const struct ncs_rank *rank)
 {

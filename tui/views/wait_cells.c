@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/job_waits.h"
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 
 enum ncs_role ncs_wait_role(unsigned kind)
 {

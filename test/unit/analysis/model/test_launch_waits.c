@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/model/communicators.h"
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/unit.h"
 

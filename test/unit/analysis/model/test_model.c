@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/waits.h"
 #include "test/unit/support/scripted_source.h"
 

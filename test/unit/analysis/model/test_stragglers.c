@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/waits.h"
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/unit.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/model/job_waits.h"
+#include "analysis/model/waits.h"
 #include "analysis/views/timeline.h"
 #include "ncclstat/tables/letters.def"
 #include "test/unit/support/unit.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
 #include "test/unit/support/source_synthetic.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
