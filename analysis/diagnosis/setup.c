@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#include "analysis/model/jobs.h"
+#include "analysis/model/model.h"
 #include "analysis/model/waits.h"
 
 /* Whether a communicator is one that NCCL sets up, or that it has set up and that

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/model/jobs.h"
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
 

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "analysis/model/jobs.h"
+#include "analysis/model/model.h"
 
 /* --- Less certain ---------------------------------------------------------- */
 

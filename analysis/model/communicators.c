@@ -523,6 +523,17 @@ size_t ncs_communicator_unseen(const struct ncs_communicator *communicator)
 	return (size_t)identity->nranks - communicator->rank_count;
 }
 
+bool ncs_is_seen_whole(const struct ncs_communicator *communicator)
+{
+	const struct ncs_identity *identity = communicator->identity;
+
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (communicator->ranks[i]->is_past)
+			return false;
+	return identity->known & NCS_KNOWN_NRANKS && identity->nranks >= 0 &&
+	       ncs_communicator_unseen(communicator) == 0;
+}
+
 size_t ncs_communicator_judged(const struct ncs_communicator *communicator)
 {
 	return communicator->live > 0 ? communicator->live :

@@ -92,6 +92,9 @@ ncs_communicator_of_key(const struct ncs_model *model, const char *key);
  * known how many it has. */
 size_t ncs_communicator_unseen(const struct ncs_communicator *communicator);
 
+/* Whether all ranks of a communicator are seen as they are now. */
+bool ncs_is_seen_whole(const struct ncs_communicator *communicator);
+
 /* Returns how many ranks of a communicator a verdict is about: those that live;
  * all that are seen once none does. At least 1. */
 size_t ncs_communicator_judged(const struct ncs_communicator *communicator);

@@ -95,4 +95,30 @@ int ncs_model_mark(struct ncs_model *model);
 /* Returns the length of the longest window of all ranks in ns. */
 uint64_t ncs_model_window_ns(const struct ncs_model *model);
 
+/* --- Jobs and nodes ------------------------------------------------------- */
+
+/* The jobs that the ranks are of, by their labels (shm/read/job.h). */
+struct ncs_job_counts {
+	size_t jobs; /* jobs of a batch system, or runs of torchrun */
+	size_t pods; /* pods of ranks for which no job is known */
+};
+
+/* Counts the different jobs and pods of all ranks. Ranks without labels are of
+ * none. Returns 0, or -ENOMEM with both 0. */
+int ncs_jobs_count(const struct ncs_model *model,
+		   struct ncs_job_counts *counts);
+
+struct ncs_node_counts {
+	size_t nodes;  /* without those that are gone; 0: the source has none */
+	size_t seen;   /* nodes whose ranks are seen as they are now */
+	size_t silent; /* of the others, those that do not answer (any more) */
+	/* Ranks of all communicators, as these tell, seen or not; at least the
+	 * ranks of the model. */
+	size_t ranks;
+};
+
+/* Counts the nodes of the model, and the ranks of its communicators. */
+void ncs_count_nodes(const struct ncs_model *model,
+		     struct ncs_node_counts *counts);
+
 #endif

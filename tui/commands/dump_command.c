@@ -11,7 +11,7 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/diagnosis/diagnosis.h"
-#include "analysis/model/jobs.h"
+#include "analysis/model/model.h"
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/read/nccl_processes.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/jobs.h"
+#include "analysis/model/model.h"
 #include "shm/array.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/row_query.h"

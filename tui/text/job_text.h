@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "analysis/model/jobs.h"
+#include "analysis/model/model.h"
 
 /* Appends "job 4711.0, process 3 of 8, restart 1, pod prod/llm-0"; nothing if no
  * label is known. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/model/jobs.h"
+#include "analysis/model/model.h"
 
 /* Appends " of 16" where there are more ranks than the `ranks` that are seen,
  * and ", 2 of 3 nodes"; nothing where the source has no nodes. */
