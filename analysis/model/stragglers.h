@@ -4,7 +4,7 @@
  *
  * The ranks of a communicator are compared operation by operation, joined by
  * function and NCCL's sequence number. A rank's arrival is the latest moment on
- * its way into the operation (analysis/records/moments.h) that is known of
+ * its way into the operation (analysis/records/operation_times.h) that is known of
  * every rank compared. Its lateness is the time since the first arrival of the
  * ranks that wait for it; analysis/base/collective_waits.h says which ranks do.
  * A send and its receive are joined by the number that the plugin counts; those
@@ -32,7 +32,7 @@
 #include "analysis/cost/cost.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/rank.h"
-#include "analysis/records/moments.h"
+#include "analysis/records/operation_times.h"
 #include "analysis/records/parts.h"
 #include "ncclstat/tables/lateness.def"
 

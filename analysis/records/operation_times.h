@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When an operation began and ended at one rank, by what, and how wrong that may
- * be: from its own record (operation_record.h) and the facts of its children
- * (children.h). All moments that records tell of a rank's operation are found
+ * be: from its own record (operation_record.h) and the facts that its children's
+ * records show. All moments that records tell of a rank's operation are found
  * here, for parts and for traces; analysis/records/joined.h then says which of
  * them can be trusted across ranks. Pure. Must not trust records.
  */
@@ -11,10 +11,60 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/records/children.h"
 #include "analysis/records/gpu_readings.h"
-#include "analysis/records/moments.h"
 #include "analysis/records/operation_record.h"
+#include "ncclstat/tables/lateness.def"
+
+struct ncs_clock; /* ncclstat/abi_clock.h */
+
+/* The moments of a rank's operation, from the application's call to its end. */
+enum ncs_moment {
+#define X(ID, name, help) NCS_MOMENT_##ID,
+	NCS_MOMENTS(X)
+#undef X
+		NCS_MOMENT_COUNT
+};
+
+/* --- Children ------------------------------------------------------------- */
+
+/* The facts that the records of an operation's children show: when its kernels ran,
+ * when its first data were ready, and whose data they were. All zeros if nothing is
+ * known yet. */
+struct ncs_children {
+	/* Start of the first kernel and end of the last one, by the GPU's own
+	 * clock: the host only learns of them when the proxy thread polls. */
+	uint64_t gpu_start_ns;
+	uint64_t gpu_stop_ns;
+	/* Start of the first proxy operation and end of the last one, by the
+	 * host's clock. */
+	uint64_t proxy_start_ns;
+	uint64_t proxy_stop_ns;
+	/* The end of a sender's first wait for its GPU, by the host's clock. */
+	uint64_t data_ns;
+	/* The latest time at which data came to the rank, as its proxy thread
+	 * saw before its kernel could take them; and, where no step tells that,
+	 * the end of the last proxy operation that received. */
+	uint64_t came_ns;
+	uint64_t receive_stop_ns;
+	/* Hashes of the sets of channels and peers that it sends to and
+	 * receives from. */
+	uint64_t sends;
+	uint64_t receives;
+};
+
+/* Takes the record of a child; ignores other records, and those of an operation
+ * that turned out to be slow, whose first ones are missing. */
+void ncs_children_take(struct ncs_children *children,
+		       const struct ncs_clock *clock,
+		       const struct ncs_record *record);
+
+/* Returns true if the first data that the rank sent were its own. This is so in
+ * a ring, where a rank sends to one peer and receives from another. In a tree,
+ * where a rank sends to and receives from each peer, it may have waited for the
+ * data of others first. */
+bool ncs_children_sent_own_data(const struct ncs_children *children);
+
+/* --- Times ---------------------------------------------------------------- */
 
 /* The clocks of a rank's times; borrowed. */
 struct ncs_operation_clocks {

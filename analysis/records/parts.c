@@ -9,7 +9,6 @@
 #include "analysis/base/hash_table.h"
 #include "analysis/base/move_clock.h"
 #include "analysis/records/call_history.h"
-#include "analysis/records/children.h"
 #include "analysis/records/gpu_readings.h"
 #include "analysis/records/operation_record.h"
 #include "analysis/records/operation_times.h"

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "analysis/base/finding_numbers.h"
-#include "analysis/records/moments.h"
+#include "analysis/records/operation_times.h"
 #include "analysis/records/replaced_records.h"
 #include "ncclstat/snapshot.h"
 
@@ -105,7 +105,7 @@ struct ncs_part {
 	uint64_t at_ns[NCS_MOMENT_COUNT];
 	/* When the last data was handed to the network, or came: its kernel ended
 	 * after the former, and consumed the latter. 0 if not known of all
-	 * steps. The `came_ns` of analysis/records/children.h is of data that
+	 * steps. The `came_ns` of struct ncs_children is of data that
 	 * came alone, and of those steps that tell. */
 	uint64_t last_data_ns;
 	uint32_t stream_error_ns; /* of STREAM and STREAM_END, at most */
