@@ -16,7 +16,7 @@
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/joined.h"
-#include "analysis/records/part_links.h"
+#include "analysis/records/parts.h"
 #include "ncclstat/size_class.h"
 #include "shm/array.h"
 #include "shm/hash.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding up the channels of a part; see part_channels.h.
- */
+/* Adding up the channels of a part; see part_channels.h. */
 #include "analysis/records/part_channels.h"
 
 #include <errno.h>
@@ -142,6 +141,87 @@ void ncs_part_channels_sum(const struct ncs_part_channels *channels,
 	}
 	if (is_known)
 		part->last_data_ns = last_ns;
+}
+
+/* --- Links ---------------------------------------------------------------- */
+
+/* Returns the place of a link; link_count if there is none. */
+static uint32_t find_link(const struct ncs_part *part, int32_t peer, bool send)
+{
+	uint32_t place = 0;
+
+	while (place < part->link_count && (part->links[place].peer != peer ||
+					    part->links[place].send != send))
+		place++;
+	return place;
+}
+
+const struct ncs_part_link *ncs_part_link_of(const struct ncs_part *part,
+					     int32_t peer, bool send)
+{
+	uint32_t place = find_link(part, peer, send);
+
+	return place < part->link_count ? &part->links[place] : NULL;
+}
+
+/* Returns the sum of a channel's moments since `begin_ns`. */
+static double since(const struct ncs_part_channel *channel, uint64_t begin_ns)
+{
+	return (double)(int64_t)(channel->moments_ns -
+				 channel->moments * begin_ns);
+}
+
+void ncs_part_channels_link(const struct ncs_part_channels *channels,
+			    struct ncs_part *part)
+{
+	uint64_t begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
+	double moments[NCS_PART_LINKS] = { 0 }, waits[NCS_PART_LINKS] = { 0 };
+	bool unknown[NCS_PART_LINKS] = { false };
+
+	part->link_count = 0;
+	for (size_t i = 0; i < channels->count; i++) {
+		const struct ncs_part_channel *channel = &channels->all[i];
+		uint32_t place = find_link(part, channel->peer, channel->send);
+		struct ncs_part_link *link = &part->links[place];
+
+		if (channel->steps == 0 || place == NCS_PART_LINKS)
+			continue;
+		if (place == part->link_count) {
+			*link = (struct ncs_part_link){ .peer = channel->peer,
+							.send = channel->send };
+			part->link_count++;
+		}
+		link->channels++;
+		link->steps += (uint32_t)channel->steps;
+		moments[place] += since(channel, begin_ns);
+		waits[place] +=
+			(double)channel->wait_ns[channel->send ?
+							 NCS_CHANNEL_SEND_WAIT :
+							 NCS_CHANNEL_RECV_WAIT];
+		unknown[place] |= channel->moments != channel->steps;
+	}
+	for (uint32_t i = 0; i < part->link_count; i++) {
+		struct ncs_part_link *link = &part->links[i];
+		double mean_ns = moments[i] / link->steps;
+
+		link->wait_ns = (float)(waits[i] / link->steps);
+		/* It may be nonsense, which fits into no integer. */
+		if (!unknown[i] && mean_ns > 0 && mean_ns < 1e18)
+			link->mean_ns = begin_ns + (uint64_t)mean_ns;
+	}
+}
+
+double ncs_link_message_ns(const struct ncs_part_link *send,
+			   const struct ncs_part_link *receive)
+{
+	double message_ns;
+
+	if (send->mean_ns == 0 || receive->mean_ns <= send->mean_ns ||
+	    send->steps != receive->steps)
+		return 0;
+	message_ns = (double)(receive->mean_ns - send->mean_ns);
+	return message_ns < (double)receive->wait_ns ? message_ns :
+						       (double)receive->wait_ns;
 }
 
 /* --- First data ----------------------------------------------------------- */

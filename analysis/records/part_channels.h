@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The channels of a part, in each direction and with each peer, added up from the
- * records of its proxy operations and steps as they come; and when its rank had
- * data of its own to send. Pure. Must not trust records.
+ * records of its proxy operations and steps as they come; its links, and when its
+ * rank had data of its own to send. Pure. Must not trust records.
  */
 #ifndef NCS_ANALYSIS_RECORDS_PART_CHANNELS_H
 #define NCS_ANALYSIS_RECORDS_PART_CHANNELS_H
@@ -33,6 +33,11 @@ int ncs_part_channels_take(struct ncs_part_channels *channels,
  * its channels that ended last and that took longest. */
 void ncs_part_channels_sum(const struct ncs_part_channels *channels,
 			   struct ncs_part *part);
+
+/* Sets the links of a part: when its data was handed to the network and when data
+ * came, by the rank at the other end. Its operation's time must be known. */
+void ncs_part_channels_link(const struct ncs_part_channels *channels,
+			    struct ncs_part *part);
 
 /* Returns when a rank whose kernel began at `begin_ns` would have had its first
  * data if it had not waited for others: in a tree, and between two ranks, each

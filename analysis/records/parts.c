@@ -8,12 +8,10 @@
 
 #include "analysis/base/hash_table.h"
 #include "analysis/base/move_clock.h"
-#include "analysis/records/call_history.h"
 #include "analysis/records/gpu_readings.h"
 #include "analysis/records/operation_record.h"
 #include "analysis/records/operation_times.h"
 #include "analysis/records/part_channels.h"
-#include "analysis/records/part_links.h"
 #include "analysis/records/size_algorithms.h"
 #include "ncclstat/abi_header.h"
 #include "shm/clock.h"
@@ -25,12 +23,28 @@
  * never will: its own record was overwritten before it was read. */
 #define SLOTS_UNENDED 4096
 
+/* Calls of the application that are kept at first, and at most. */
 #define CALLS 64u
 #define CALLS_MAX (UINT32_C(1) << 18)
 
-/* The kind of a kernel launch in the call history, where the other kinds are
- * functions. */
+/* The kind of a kernel launch among calls, where the other kinds are functions. */
 #define KIND_LAUNCH NCS_FUNCTION_COUNT
+
+/* A call of the application. */
+struct timed_call {
+	uint64_t start_ns;
+	uint64_t stream; /* as in records; 0 if not known */
+	unsigned kind;
+};
+
+/* The application's latest calls, in order of time. They are kept to find the call
+ * that began an operation, because records of calls name no operation. */
+struct call_ring {
+	struct timed_call *calls;
+	size_t capacity;
+	uint64_t count;     /* of all calls taken */
+	uint64_t needed_ns; /* older calls need not be kept; 0: keep all */
+};
 
 /* The records of one operation, added up. */
 struct part_slot {
@@ -67,7 +81,7 @@ struct ncs_parts {
 	 * that of the ends, unless ended_unsorted. */
 	struct slot_list unended, ended;
 	bool ended_unsorted;
-	struct ncs_call_history calls;
+	struct call_ring calls;
 	struct ncs_replaced_records *replaced; /* NULL if not known */
 	/* Records that ended in this interval may be missing; none if
 	 * lost_until_ns is 0. */
@@ -157,10 +171,10 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner)
 	parts->owner = owner;
 	parts->rank = parts->nranks = -1;
 	identify(parts, &header->identity);
-	if (ncs_call_history_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
-		parts->calls.needed_ns = 0; /* keep all calls at first */
+	parts->calls.capacity = CALLS;
+	parts->calls.calls = calloc(CALLS, sizeof(*parts->calls.calls));
+	if (parts->calls.calls)
 		return parts;
-	}
 	ncs_parts_free(parts);
 	return NULL;
 }
@@ -174,7 +188,7 @@ void ncs_parts_free(struct ncs_parts *parts)
 	while (!TAILQ_EMPTY(&parts->ended))
 		free_slot(parts, TAILQ_FIRST(&parts->ended));
 	ncs_hash_table_release(&parts->slots);
-	ncs_call_history_release(&parts->calls);
+	free(parts->calls.calls);
 	ncs_gpu_readings_release(&parts->gpu);
 	free(parts);
 }
@@ -251,6 +265,81 @@ int ncs_parts_learn(struct ncs_parts *parts,
 		parts->stream_error_ns = snapshot->launches.error_ns;
 	ncs_size_algorithms_learn(&parts->algorithms, snapshot);
 	return 0;
+}
+
+/* --- Calls ---------------------------------------------------------------- */
+
+static struct timed_call *call_at(const struct call_ring *ring, uint64_t index)
+{
+	return &ring->calls[index % ring->capacity];
+}
+
+static uint64_t oldest_call(const struct call_ring *ring)
+{
+	return ring->count > ring->capacity ? ring->count - ring->capacity : 0;
+}
+
+/* Doubles the capacity. If there is no memory, the oldest calls are lost, as
+ * they are where there are too many. */
+static void grow(struct call_ring *ring)
+{
+	struct call_ring grown = *ring;
+
+	grown.capacity *= 2;
+	grown.calls = calloc(grown.capacity, sizeof(*grown.calls));
+	if (!grown.calls)
+		return;
+	for (uint64_t i = oldest_call(ring); i < ring->count; i++)
+		*call_at(&grown, i) = *call_at(ring, i);
+	free(ring->calls);
+	*ring = grown;
+}
+
+/* Adds a call. The calls of one thread come in order, those of several threads
+ * nearly so. */
+static void take_call(struct ncs_parts *parts, const struct ncs_record *record)
+{
+	const struct timed_call call = {
+		.start_ns = ncs_clock_ns(&parts->clock, record->start),
+		.stream = record->delta[0],
+		.kind = record->event == NCS_EVENT_KERNEL_LAUNCH ?
+				KIND_LAUNCH :
+				record->function,
+	};
+	struct call_ring *ring = &parts->calls;
+	uint64_t place = ring->count;
+
+	if (place >= ring->capacity && ring->capacity < CALLS_MAX &&
+	    call_at(ring, oldest_call(ring))->start_ns >= ring->needed_ns)
+		grow(ring);
+	ring->count++;
+	for (; place > oldest_call(ring) &&
+	       call_at(ring, place - 1)->start_ns > call.start_ns;
+	     place--)
+		*call_at(ring, place) = *call_at(ring, place - 1);
+	*call_at(ring, place) = call;
+}
+
+/* Returns the latest call of a kind up to `time_ns`, or one of zeros if none is
+ * known. For the begin of an operation, this is the call that began it, or the
+ * last call before its group was launched. */
+static struct timed_call call_before(const struct call_ring *ring,
+				     unsigned kind, uint64_t time_ns)
+{
+	uint64_t low = oldest_call(ring), high = ring->count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (call_at(ring, middle)->start_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- > oldest_call(ring))
+		if (call_at(ring, low)->kind == kind)
+			return *call_at(ring, low);
+	return (struct timed_call){ 0 };
 }
 
 /* --- Records -------------------------------------------------------------- */
@@ -333,19 +422,6 @@ static int take_operation(struct ncs_parts *parts,
 	return 0;
 }
 
-static void take_call(struct ncs_parts *parts, const struct ncs_record *record)
-{
-	const struct ncs_timed_call call = {
-		.start_ns = ncs_clock_ns(&parts->clock, record->start),
-		.stream = record->delta[0],
-		.kind = record->event == NCS_EVENT_KERNEL_LAUNCH ?
-				KIND_LAUNCH :
-				record->function,
-	};
-
-	ncs_call_history_take(&parts->calls, &call);
-}
-
 static int take(struct ncs_parts *parts, const struct ncs_record *record,
 		uint64_t drained_ns)
 {
@@ -374,7 +450,8 @@ static void note_loss(struct ncs_parts *parts, const struct ncs_record *next,
 		next ? ncs_clock_ns(&parts->clock,
 				    next->start + next->duration) :
 		       drained_ns;
-	ncs_call_history_forget(&parts->calls);
+	/* The right call may be among them, and an older one would be found. */
+	parts->calls.count = 0;
 }
 
 static void settle(struct ncs_parts *parts, uint64_t drained_ns)
@@ -429,10 +506,10 @@ void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns)
 static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 {
 	uint64_t begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
-	struct ncs_timed_call call = ncs_call_history_before(
-		&parts->calls, part->function, begin_ns);
-	struct ncs_timed_call launch = ncs_call_history_before(
-		&parts->calls, KIND_LAUNCH, begin_ns);
+	struct timed_call call =
+		call_before(&parts->calls, part->function, begin_ns);
+	struct timed_call launch =
+		call_before(&parts->calls, KIND_LAUNCH, begin_ns);
 
 	part->at_ns[NCS_MOMENT_CALL] = call.start_ns;
 	part->stream = call.stream;
@@ -505,7 +582,7 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 	ncs_part_channels_sum(&slot->channels, part);
 	if (part->flags & NCS_PART_LEFT_OUT)
 		return;
-	ncs_part_links_make(slot->channels.all, slot->channels.count, part);
+	ncs_part_channels_link(&slot->channels, part);
 	kernel = ncs_operation_times_take_kernel(at_ns, &clocks,
 						 &slot->children);
 	part->kernel_error_ns = error_of(kernel.error_ns);

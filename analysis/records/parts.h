@@ -134,6 +134,17 @@ uint64_t ncs_parts_error_ns(const struct ncs_part *a, enum ncs_moment a_moment,
 /* Returns the earliest of the moments that may be the part's end. */
 uint64_t ncs_part_first_end_ns(const struct ncs_part *part);
 
+/* Returns a part's link to or from a rank; NULL if it has none. */
+const struct ncs_part_link *ncs_part_link_of(const struct ncs_part *part,
+					     int32_t peer, bool send);
+
+/* Returns the mean time in ns for which the data of a link was on the way, at
+ * most: its receiver may have had no buffer for it. The steps of both ends are the
+ * same, so it is the difference of the mean times at the ends. Returns 0 if that is
+ * not known. */
+double ncs_link_message_ns(const struct ncs_part_link *send,
+			   const struct ncs_part_link *receive);
+
 struct ncs_parts;
 
 /* Creates the parts of the rank that has this header; `owner` is the caller's

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/base/move_clock.h"
-#include "analysis/records/part_links.h"
 #include "analysis/records/parts.h"
 #include "ncclstat/abi_header.h"
 #include "ncclstat/size_class.h"
