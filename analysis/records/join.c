@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Joining parts; see join.h. Must not trust parts: ranks, numbers and times may
  * be any value. */
+#include "analysis/records/join.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
-#include "analysis/records/join_internal.h"
+#include "analysis/base/finding_numbers.h"
+#include "analysis/base/hash_table.h"
+#include "analysis/base/heap.h"
 #include "analysis/records/operation_record.h"
 #include "shm/array.h"
 #include "shm/hash.h"
+
+/* An operation is given up this long after its first part ended. */
+#define LATE_NS NCS_LOOK_BACK_NS
 
 #define PARTS_MAX (UINT32_C(1) << 20)
 
@@ -20,43 +28,188 @@
  * not by so many operations. */
 #define MUCH_LATER 64u
 
-struct ncs_join *ncs_join_new(size_t parts_max, bool in_order)
-{
-	struct ncs_join *join = calloc(1, sizeof(*join));
+/* A transfer without its other end is given up once this many more transfers
+ * wait on its connection. */
+#define WAITING_MAX 1024u
 
-	if (!join)
-		return NULL;
-	join->parts_max = parts_max ? parts_max : PARTS_MAX;
-	join->in_order = in_order;
-	join->until_ns = in_order ? 0 : UINT64_MAX;
-	TAILQ_INIT(&join->incomplete);
-	return join;
+/* A transfer's other end is lost once that end has reported one whose number is
+ * larger by this much: those of a connection end nearly in order. */
+#define OVERTAKEN 16u
+
+/* Where two transfers of the same number cannot belong together, the two ends
+ * have counted differently: so many more are distrusted. */
+#define DISTRUSTED 256u
+
+/* An operation that is incomplete, or that is finished but not given out
+ * yet. */
+struct pending {
+	struct ncs_joined joined;
+	struct join_comm *comm;
+	size_t expected; /* number of parts */
+	struct ncs_part *parts;
+	struct ncs_part_times *part_times; /* once it is finished */
+	TAILQ_ENTRY(pending) entry;        /* among incomplete collectives */
+	struct ncs_hash_link link;         /* in ncs_join.collectives */
+	bool is_finished;
+	uint64_t order; /* of completion */
+};
+
+/* The last number that a rank reported for a function. */
+struct last_number {
+	uint64_t number; /* plus 1; 0: none yet */
+	uint32_t repeat;
+};
+
+struct join_comm {
+	uint64_t id;
+	size_t expected;   /* number of ranks */
+	bool *is_expected; /* by rank */
+	size_t rank_capacity;
+	struct last_number *last[NCS_FUNCTION_COUNT]; /* by rank */
+	size_t last_capacity[NCS_FUNCTION_COUNT];
+};
+
+/* Transfers reported by one end of a connection that wait for those of the
+ * other end. */
+struct transfer_queue {
+	struct ncs_part *parts; /* in the order in which they began */
+	size_t first, count, capacity;
+};
+
+/* The transfers from one rank to another or to itself. */
+struct transfer_connection {
+	struct ncs_hash_link link;
+	struct join_comm *comm;
+	int32_t source, destination;
+	bool is_numbered;              /* its transfers have numbers */
+	uint64_t number;               /* of the next transfer */
+	uint64_t distrusted_until;     /* number; 0 if none is */
+	struct transfer_queue ends[2]; /* sends, receives */
+};
+
+struct ncs_join {
+	size_t parts_max;
+	bool in_order;
+	size_t parts;          /* number of parts that are kept … */
+	size_t finished_parts; /* … and those of finished operations */
+	uint64_t until_ns;     /* operations up to this time may be given out */
+	struct join_comm **comms;
+	size_t comm_count, comm_capacity;
+	struct ncs_hash_table collectives; /* incomplete ones */
+	TAILQ_HEAD(, pending) incomplete;
+	struct transfer_connection **connections;
+	size_t connection_count, connection_capacity;
+	struct ncs_hash_table connections_by_key;
+	struct ncs_heap finished; /* of struct pending, see is_before() */
+	uint64_t order;
+	struct pending *given; /* by the latest ncs_join_next() */
+	struct ncs_join_count count;
+};
+
+/* --- Operations ----------------------------------------------------------- */
+
+/* Releases an operation; accepts NULL. */
+static void pending_free(struct ncs_join *join, struct pending *pending)
+{
+	if (!pending)
+		return;
+	join->parts -= pending->joined.count;
+	if (pending->is_finished)
+		join->finished_parts -= pending->joined.count;
+	free(pending->parts);
+	free(pending->part_times);
+	free(pending);
 }
 
-void ncs_join_free(struct ncs_join *join)
+/* Returns whether a rank of a communicator was announced. */
+static bool is_expected(const struct join_comm *comm, int32_t rank)
+{
+	return rank >= 0 && (size_t)rank < comm->rank_capacity &&
+	       comm->is_expected[rank];
+}
+
+/* --- Finished operations, by their turns ---------------------------------- */
+
+/* Returns whether a finished operation's turn is before another one's. */
+static bool is_before(const void *left, const void *right)
+{
+	const struct pending *a = left, *b = right;
+
+	if (a->joined.turn_ns != b->joined.turn_ns)
+		return a->joined.turn_ns < b->joined.turn_ns;
+	return a->order < b->order;
+}
+
+/* Makes room for one more finished operation. Returns 0 or -ENOMEM. */
+static int reserve_finished(struct ncs_join *join)
+{
+	return ncs_array_reserve(&join->finished.items,
+				 &join->finished.capacity,
+				 join->finished.count + 1,
+				 sizeof(*join->finished.items));
+}
+
+/* Computes the times of an operation's parts. If there is no memory, readers of
+ * the operation compute the times themselves. */
+static void make_part_times(struct pending *pending)
+{
+	struct ncs_joined *joined = &pending->joined;
+
+	pending->part_times =
+		malloc(joined->count * sizeof(*pending->part_times));
+	for (size_t i = 0; pending->part_times && i < joined->count; i++)
+		ncs_part_times_make(&pending->part_times[i], joined,
+				    &joined->parts[i]);
+	joined->part_times = pending->part_times;
+}
+
+/* Moves an operation to the finished ones, where there must be room. */
+static void finish(struct ncs_join *join, struct pending *pending)
+{
+	struct ncs_joined *joined = &pending->joined;
+
+	joined->is_complete = joined->count == pending->expected;
+	joined->is_whole = joined->is_complete &&
+			   joined->parts[0].nranks >= 0 &&
+			   (ncs_joined_is_transfer(joined) ||
+			    joined->count == (size_t)joined->parts[0].nranks);
+	ncs_joined_finish(joined);
+	make_part_times(pending);
+	if (joined->is_complete)
+		join->count.complete++;
+	else
+		join->count.incomplete++;
+	pending->is_finished = true;
+	join->finished_parts += joined->count;
+	pending->order = join->order++;
+	(void)ncs_heap_push(&join->finished, pending, is_before);
+}
+
+/* Creates an incomplete operation with room for `parts` parts. Returns NULL if
+ * there is no memory for it or for finishing it. */
+static struct pending *pending_new(struct ncs_join *join,
+				   struct join_comm *comm,
+				   const struct ncs_joined *joined,
+				   size_t parts)
 {
 	struct pending *pending;
 
-	if (!join)
-		return;
-	while ((pending = TAILQ_FIRST(&join->incomplete))) {
-		TAILQ_REMOVE(&join->incomplete, pending, entry);
-		ncs_join_pending_free(join, pending);
+	if (reserve_finished(join) != 0)
+		return NULL;
+	pending = calloc(1, sizeof(*pending));
+	if (!pending)
+		return NULL;
+	pending->parts = malloc(parts * sizeof(*pending->parts));
+	if (!pending->parts) {
+		free(pending);
+		return NULL;
 	}
-	for (size_t i = 0; i < join->finished.count; i++)
-		ncs_join_pending_free(join, join->finished.items[i]);
-	ncs_join_pending_free(join, join->given);
-	ncs_join_free_transfers(join);
-	for (size_t i = 0; i < join->comm_count; i++) {
-		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
-			free(join->comms[i]->last[k]);
-		free(join->comms[i]->is_expected);
-		free(join->comms[i]);
-	}
-	free(join->comms);
-	ncs_hash_table_release(&join->collectives);
-	ncs_heap_release(&join->finished);
-	free(join);
+	pending->joined = *joined;
+	pending->joined.parts = pending->parts;
+	pending->joined.first_end_ns = UINT64_MAX;
+	pending->comm = comm;
+	pending->expected = parts;
+	return pending;
 }
 
 /* --- Communicators -------------------------------------------------------- */
@@ -123,6 +276,327 @@ static int note_number(struct join_comm *comm, const struct ncs_part *part,
 	return 0; /* a smaller number is out of order */
 }
 
+/* --- Transfers ------------------------------------------------------------ */
+
+/* Returns a connection, adding it if it is new. Returns NULL if there is no
+ * memory. */
+static struct transfer_connection *
+connection_of(struct ncs_join *join, struct join_comm *comm, int32_t source,
+	      int32_t destination, bool is_numbered)
+{
+	uint64_t hash = ncs_hash_add(ncs_hash(comm->id + is_numbered),
+				     (uint64_t)(uint32_t)source << 32 |
+					     (uint32_t)destination);
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&join->connections_by_key, hash);
+	struct transfer_connection *connection;
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		connection =
+			NCS_HASH_ITEM(link, struct transfer_connection, link);
+		if (connection->comm == comm && connection->source == source &&
+		    connection->destination == destination &&
+		    connection->is_numbered == is_numbered)
+			return connection;
+	}
+	if (ncs_array_reserve(&join->connections, &join->connection_capacity,
+			      join->connection_count + 1,
+			      sizeof(*join->connections)) != 0)
+		return NULL;
+	connection = calloc(1, sizeof(*connection));
+	if (!connection)
+		return NULL;
+	if (ncs_hash_table_insert(&join->connections_by_key, &connection->link,
+				  hash) != 0) {
+		free(connection);
+		return NULL;
+	}
+	connection->comm = comm;
+	connection->is_numbered = is_numbered;
+	connection->source = source;
+	connection->destination = destination;
+	join->connections[join->connection_count++] = connection;
+	return connection;
+}
+
+/* Returns whether a transfer came after another one of its connection. */
+static bool is_after(const struct ncs_part *a, const struct ncs_part *b)
+{
+	if (a->flags & NCS_PART_NUMBERED)
+		return a->number > b->number;
+	/* Numbers of operations may wrap around. */
+	return (int32_t)(a->operation - b->operation) > 0;
+}
+
+static int queue_add(struct transfer_queue *queue, const struct ncs_part *part)
+{
+	size_t place;
+
+	if (queue->first > 0 &&
+	    queue->first + queue->count == queue->capacity) {
+		memmove(queue->parts, queue->parts + queue->first,
+			queue->count * sizeof(*part));
+		queue->first = 0;
+	}
+	if (ncs_array_reserve(&queue->parts, &queue->capacity,
+			      queue->first + queue->count + 1,
+			      sizeof(*part)) != 0)
+		return -ENOMEM;
+	place = queue->first + queue->count++;
+	while (place > queue->first &&
+	       is_after(&queue->parts[place - 1], part)) {
+		queue->parts[place] = queue->parts[place - 1];
+		place--;
+	}
+	queue->parts[place] = *part;
+	return 0;
+}
+
+/* Adds a part of a transfer. Returns 0 or -ENOMEM. */
+static int add_transfer(struct ncs_join *join, struct join_comm *comm,
+			const struct ncs_part *part)
+{
+	bool is_send = part->function == NCS_FUNCTION_SEND;
+	struct transfer_connection *connection;
+
+	if (part->peer < 0 ||
+	    (!is_send && part->function != NCS_FUNCTION_RECV)) {
+		join->count.unidentified++;
+		return 0;
+	}
+	connection = connection_of(join, comm,
+				   is_send ? part->rank : part->peer,
+				   is_send ? part->peer : part->rank,
+				   part->flags & NCS_PART_NUMBERED);
+	if (!connection || queue_add(&connection->ends[!is_send], part) != 0)
+		return -ENOMEM;
+	join->parts++;
+	return 0;
+}
+
+static const struct ncs_part *head(const struct transfer_queue *queue)
+{
+	return queue->count > 0 ? &queue->parts[queue->first] : NULL;
+}
+
+/* Finishes the oldest send, the oldest receive, or both as one operation.
+ * Returns 0 or -ENOMEM. */
+static int give_transfer(struct ncs_join *join,
+			 struct transfer_connection *connection, bool send,
+			 bool receive)
+{
+	const bool gives[2] = { send, receive };
+	struct ncs_joined joined = {
+		.comm_id = connection->comm->id,
+		.number = connection->number,
+		.function = NCS_FUNCTION_SEND_RECV,
+	};
+	struct pending *pending =
+		pending_new(join, connection->comm, &joined, 2);
+
+	if (!pending)
+		return -ENOMEM;
+	connection->number++;
+	for (unsigned i = 0; i < 2; i++) {
+		struct transfer_queue *queue = &connection->ends[i];
+		const struct ncs_part *part = head(queue);
+
+		if (!gives[i])
+			continue;
+		if (connection->is_numbered)
+			pending->joined.number = part->number;
+		pending->parts[pending->joined.count++] = *part;
+		queue->first++;
+		queue->count--;
+	}
+	finish(join, pending);
+	return 0;
+}
+
+/* Returns when a send began at the earliest, as far as it is known. */
+static uint64_t earliest_begin_ns(const struct ncs_part *send)
+{
+	enum ncs_moment moment = send->at_ns[NCS_MOMENT_STREAM] != 0 ?
+					 NCS_MOMENT_STREAM :
+					 NCS_MOMENT_OPERATION;
+	uint64_t begin_ns = send->at_ns[moment];
+	uint64_t error_ns = ncs_part_error_ns(send, moment);
+
+	return begin_ns > error_ns ? begin_ns - error_ns : 0;
+}
+
+/* Returns whether a send and a receive may belong together: they are of one
+ * size, and the receive did not end before the send began. */
+static bool may_be_pair(const struct ncs_part *send,
+			const struct ncs_part *receive)
+{
+	uint64_t error_ns = send->clock != receive->clock ?
+				    (uint64_t)send->clock_error_ns +
+					    receive->clock_error_ns :
+				    0;
+
+	return send->bytes == receive->bytes &&
+	       receive->at_ns[NCS_MOMENT_LAST_END] + error_ns >=
+		       earliest_begin_ns(send);
+}
+
+/* Decides which of the oldest transfers of a connection are given out: by their
+ * numbers. Returns false if both are, but not as one. */
+static bool choose_by_number(struct ncs_join *join,
+			     struct transfer_connection *connection,
+			     bool *give_send, bool *give_receive)
+{
+	const struct transfer_queue *ends = connection->ends;
+	const struct ncs_part *send = head(&ends[0]), *receive = head(&ends[1]);
+	const struct transfer_queue *later =
+		&ends[send->number < receive->number];
+	uint64_t first = send->number < receive->number ? send->number :
+							  receive->number;
+
+	if (send->number != receive->number) {
+		/* The other end of the first one may still come. */
+		bool is_lost =
+			later->parts[later->first + later->count - 1].number >=
+			first + OVERTAKEN;
+
+		*give_send = is_lost && send->number == first;
+		*give_receive = is_lost && receive->number == first;
+		return true;
+	}
+	if (!may_be_pair(send, receive)) {
+		connection->distrusted_until = first + DISTRUSTED;
+		join->count.distrusted++;
+	}
+	*give_send = *give_receive = true;
+	return first >= connection->distrusted_until;
+}
+
+/* Decides the same for transfers without numbers. Both ends are FIFOs: their
+ * oldest transfers belong together. If they cannot, one end lacks a transfer,
+ * and the transfer that ended first is given out alone. */
+static void choose_by_order(const struct transfer_connection *connection,
+			    bool *give_send, bool *give_receive)
+{
+	const struct ncs_part *send = head(&connection->ends[0]);
+	const struct ncs_part *receive = head(&connection->ends[1]);
+	bool is_pair = send->bytes == receive->bytes &&
+		       receive->at_ns[NCS_MOMENT_LAST_END] >=
+			       send->at_ns[NCS_MOMENT_OPERATION];
+	bool send_first = send->at_ns[NCS_MOMENT_LAST_END] <
+			  receive->at_ns[NCS_MOMENT_LAST_END];
+
+	*give_send = is_pair || send_first;
+	*give_receive = is_pair || !send_first;
+}
+
+static bool is_full(const struct transfer_connection *connection)
+{
+	return connection->ends[0].count + connection->ends[1].count >=
+	       WAITING_MAX;
+}
+
+/* Returns true if a numbered transfer has waited for its other end for too
+ * long. */
+static bool has_expired(const struct transfer_connection *connection,
+			uint64_t until_ns)
+{
+	for (unsigned i = 0; i < 2 && connection->is_numbered; i++) {
+		const struct ncs_part *part = head(&connection->ends[i]);
+
+		if (part && until_ns > ncs_part_first_end_ns(part) + LATE_NS)
+			return true;
+	}
+	return false;
+}
+
+/* Gives out the transfers of a connection. A transfer waits for the other end
+ * unless no more parts will come, that end is not expected, or too many
+ * transfers wait. */
+static int match(struct ncs_join *join, struct transfer_connection *connection,
+		 uint64_t until_ns)
+{
+	const struct ncs_part *send, *receive;
+	bool is_end = until_ns == UINT64_MAX;
+	int error = 0;
+
+	for (;;) {
+		bool give_send = true, give_receive = true;
+
+		send = head(&connection->ends[0]);
+		receive = head(&connection->ends[1]);
+		if (error || (!send && !receive))
+			return error;
+		if (send && receive) {
+			if (!connection->is_numbered) {
+				choose_by_order(connection, &give_send,
+						&give_receive);
+			} else if (!choose_by_number(join, connection,
+						     &give_send,
+						     &give_receive)) {
+				error = give_transfer(join, connection, true,
+						      false);
+				give_send = false;
+			}
+			if (!give_send && !give_receive) {
+				if (!is_end && !is_full(connection) &&
+				    !has_expired(connection, until_ns))
+					return 0;
+				give_send = send->number < receive->number;
+				give_receive = !give_send;
+			}
+		} else {
+			int32_t other = send ? connection->destination :
+					       connection->source;
+
+			if (!is_end && !is_full(connection) &&
+			    !has_expired(connection, until_ns) &&
+			    is_expected(connection->comm, other))
+				return 0;
+			give_send = send;
+			give_receive = receive;
+		}
+		error |= give_transfer(join, connection, give_send,
+				       give_receive);
+	}
+}
+
+/* Finishes the transfers that have both ends, or of which no other end will
+ * come, as ncs_join_advance() says. */
+static void match_all(struct ncs_join *join, uint64_t until_ns)
+{
+	for (size_t i = 0; i < join->connection_count; i++)
+		match(join, join->connections[i], until_ns);
+}
+
+/* Returns the first end of all transfers that wait for their other ends, or
+ * UINT64_MAX. */
+static uint64_t first_transfer_ns(const struct ncs_join *join)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < join->connection_count; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			const struct ncs_part *part =
+				head(&join->connections[i]->ends[k]);
+
+			if (part && ncs_part_first_end_ns(part) < first_ns)
+				first_ns = ncs_part_first_end_ns(part);
+		}
+	return first_ns;
+}
+
+/* Releases all connections. */
+static void free_transfers(struct ncs_join *join)
+{
+	for (size_t i = 0; i < join->connection_count; i++) {
+		free(join->connections[i]->ends[0].parts);
+		free(join->connections[i]->ends[1].parts);
+		free(join->connections[i]);
+	}
+	free(join->connections);
+	ncs_hash_table_release(&join->connections_by_key);
+}
+
 /* --- Collectives ---------------------------------------------------------- */
 
 static uint64_t hash_of(const struct ncs_joined *joined)
@@ -184,12 +658,12 @@ static void give_up(struct ncs_join *join, struct pending *pending)
 	take_out(join, pending);
 	/* Other operations may have used the room that was reserved for this
 	 * one. If there is no memory, the operation is lost. */
-	if (ncs_join_reserve(join) == 0) {
-		ncs_join_finish(join, pending);
+	if (reserve_finished(join) == 0) {
+		finish(join, pending);
 		return;
 	}
 	join->count.incomplete++;
-	ncs_join_pending_free(join, pending);
+	pending_free(join, pending);
 }
 
 static int add_collective(struct ncs_join *join, struct join_comm *comm,
@@ -204,18 +678,17 @@ static int add_collective(struct ncs_join *join, struct join_comm *comm,
 	uint64_t hash;
 
 	if (note_number(comm, part, &joined.repeat) != 0 ||
-	    ncs_join_reserve(join) != 0)
+	    reserve_finished(join) != 0)
 		return -ENOMEM;
 	hash = hash_of(&joined);
 	pending = find(join, &joined, hash);
 	if (!pending) {
-		pending = ncs_join_pending_new(join, comm, &joined,
-					       comm->expected);
+		pending = pending_new(join, comm, &joined, comm->expected);
 		if (!pending)
 			return -ENOMEM;
 		if (ncs_hash_table_insert(&join->collectives, &pending->link,
 					  hash) != 0) {
-			ncs_join_pending_free(join, pending);
+			pending_free(join, pending);
 			return -ENOMEM;
 		}
 		TAILQ_INSERT_TAIL(&join->incomplete, pending, entry);
@@ -227,12 +700,51 @@ static int add_collective(struct ncs_join *join, struct join_comm *comm,
 	join->parts++;
 	if (pending->joined.count == pending->expected) {
 		take_out(join, pending);
-		ncs_join_finish(join, pending);
+		finish(join, pending);
 	}
 	return 0;
 }
 
-/* --- Public functions ----------------------------------------------------- */
+/* --- A join --------------------------------------------------------------- */
+
+struct ncs_join *ncs_join_new(size_t parts_max, bool in_order)
+{
+	struct ncs_join *join = calloc(1, sizeof(*join));
+
+	if (!join)
+		return NULL;
+	join->parts_max = parts_max ? parts_max : PARTS_MAX;
+	join->in_order = in_order;
+	join->until_ns = in_order ? 0 : UINT64_MAX;
+	TAILQ_INIT(&join->incomplete);
+	return join;
+}
+
+void ncs_join_free(struct ncs_join *join)
+{
+	struct pending *pending;
+
+	if (!join)
+		return;
+	while ((pending = TAILQ_FIRST(&join->incomplete))) {
+		TAILQ_REMOVE(&join->incomplete, pending, entry);
+		pending_free(join, pending);
+	}
+	for (size_t i = 0; i < join->finished.count; i++)
+		pending_free(join, join->finished.items[i]);
+	pending_free(join, join->given);
+	free_transfers(join);
+	for (size_t i = 0; i < join->comm_count; i++) {
+		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
+			free(join->comms[i]->last[k]);
+		free(join->comms[i]->is_expected);
+		free(join->comms[i]);
+	}
+	free(join->comms);
+	ncs_hash_table_release(&join->collectives);
+	ncs_heap_release(&join->finished);
+	free(join);
+}
 
 int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 {
@@ -248,7 +760,7 @@ int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 	comm = comm_of(join, part->comm_id);
 	if (!comm || ncs_join_expect(join, part->comm_id, part->rank) != 0)
 		return -ENOMEM;
-	return is_transfer ? ncs_join_add_transfer(join, comm, part) :
+	return is_transfer ? add_transfer(join, comm, part) :
 			     add_collective(join, comm, part);
 }
 
@@ -266,11 +778,11 @@ static int finish_if_complete(struct ncs_join *join, struct pending *pending)
 	if (pending->joined.count < pending->expected)
 		return 0;
 	take_out(join, pending);
-	if (ncs_join_reserve(join) != 0) {
-		ncs_join_pending_free(join, pending);
+	if (reserve_finished(join) != 0) {
+		pending_free(join, pending);
 		return -ENOMEM;
 	}
-	ncs_join_finish(join, pending);
+	finish(join, pending);
 	return 0;
 }
 
@@ -282,7 +794,7 @@ int ncs_join_forget(struct ncs_join *join, uint64_t comm_id, int32_t rank)
 
 	if (!comm)
 		return -ENOMEM;
-	if (!ncs_join_is_expected(comm, rank))
+	if (!is_expected(comm, rank))
 		return 0;
 	comm->is_expected[rank] = false;
 	comm->expected--;
@@ -346,7 +858,7 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 	bool is_end = until_ns == UINT64_MAX;
 	struct pending *pending, *next;
 
-	ncs_join_match(join, until_ns);
+	match_all(join, until_ns);
 	for (pending = TAILQ_FIRST(&join->incomplete); pending;
 	     pending = next) {
 		next = TAILQ_NEXT(pending, entry);
@@ -362,8 +874,8 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 	pending = oldest(join);
 	if (pending && pending->joined.first_end_ns < until_ns)
 		until_ns = pending->joined.first_end_ns;
-	if (ncs_join_first_transfer_ns(join) < until_ns)
-		until_ns = ncs_join_first_transfer_ns(join);
+	if (first_transfer_ns(join) < until_ns)
+		until_ns = first_transfer_ns(join);
 	if (until_ns > join->until_ns)
 		join->until_ns = until_ns;
 }
@@ -372,14 +884,14 @@ const struct ncs_joined *ncs_join_next(struct ncs_join *join)
 {
 	const struct pending *first;
 
-	ncs_join_pending_free(join, join->given);
+	pending_free(join, join->given);
 	join->given = NULL;
 	first = join->finished.count > 0 ? join->finished.items[0] : NULL;
 	/* The promise is about ends, which turns may be before. */
 	if (!first || (first->joined.turn_ns + NCS_TAIL_NS > join->until_ns &&
 		       join->parts <= join->parts_max))
 		return NULL;
-	join->given = ncs_heap_pop(&join->finished, ncs_join_is_before);
+	join->given = ncs_heap_pop(&join->finished, is_before);
 	return &join->given->joined;
 }
 
