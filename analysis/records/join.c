@@ -128,8 +128,6 @@ static bool is_expected(const struct join_comm *comm, int32_t rank)
 	       comm->is_expected[rank];
 }
 
-/* --- Finished operations, by their turns ---------------------------------- */
-
 /* Returns whether a finished operation's turn is before another one's. */
 static bool is_before(const void *left, const void *right)
 {
@@ -140,31 +138,8 @@ static bool is_before(const void *left, const void *right)
 	return a->order < b->order;
 }
 
-/* Makes room for one more finished operation. Returns 0 or -ENOMEM. */
-static int reserve_finished(struct ncs_join *join)
-{
-	return ncs_array_reserve(&join->finished.items,
-				 &join->finished.capacity,
-				 join->finished.count + 1,
-				 sizeof(*join->finished.items));
-}
-
-/* Computes the times of an operation's parts. If there is no memory, readers of
- * the operation compute the times themselves. */
-static void make_part_times(struct pending *pending)
-{
-	struct ncs_joined *joined = &pending->joined;
-
-	pending->part_times =
-		malloc(joined->count * sizeof(*pending->part_times));
-	for (size_t i = 0; pending->part_times && i < joined->count; i++)
-		ncs_part_times_make(&pending->part_times[i], joined,
-				    &joined->parts[i]);
-	joined->part_times = pending->part_times;
-}
-
-/* Moves an operation to the finished ones, where there must be room. */
-static void finish(struct ncs_join *join, struct pending *pending)
+/* Moves an operation to the finished ones. Returns 0, or -ENOMEM; then it is lost. */
+static int finish(struct ncs_join *join, struct pending *pending)
 {
 	struct ncs_joined *joined = &pending->joined;
 
@@ -174,29 +149,35 @@ static void finish(struct ncs_join *join, struct pending *pending)
 			   (ncs_joined_is_transfer(joined) ||
 			    joined->count == (size_t)joined->parts[0].nranks);
 	ncs_joined_finish(joined);
-	make_part_times(pending);
 	if (joined->is_complete)
 		join->count.complete++;
 	else
 		join->count.incomplete++;
+	pending->order = join->order++;
+	pending->part_times =
+		malloc(joined->count * sizeof(*pending->part_times));
+	if (!pending->part_times ||
+	    ncs_heap_push(&join->finished, pending, is_before) != 0) {
+		pending_free(join, pending);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < joined->count; i++)
+		ncs_part_times_make(&pending->part_times[i], joined,
+				    &joined->parts[i]);
+	joined->part_times = pending->part_times;
 	pending->is_finished = true;
 	join->finished_parts += joined->count;
-	pending->order = join->order++;
-	(void)ncs_heap_push(&join->finished, pending, is_before);
+	return 0;
 }
 
 /* Creates an incomplete operation with room for `parts` parts. Returns NULL if
- * there is no memory for it or for finishing it. */
-static struct pending *pending_new(struct ncs_join *join,
-				   struct join_comm *comm,
+ * there is no memory. */
+static struct pending *pending_new(struct join_comm *comm,
 				   const struct ncs_joined *joined,
 				   size_t parts)
 {
-	struct pending *pending;
+	struct pending *pending = calloc(1, sizeof(*pending));
 
-	if (reserve_finished(join) != 0)
-		return NULL;
-	pending = calloc(1, sizeof(*pending));
 	if (!pending)
 		return NULL;
 	pending->parts = malloc(parts * sizeof(*pending->parts));
@@ -379,20 +360,18 @@ static const struct ncs_part *head(const struct transfer_queue *queue)
 	return queue->count > 0 ? &queue->parts[queue->first] : NULL;
 }
 
-/* Finishes the oldest send, the oldest receive, or both as one operation.
- * Returns 0 or -ENOMEM. */
+/* Finishes the oldest send (gives[0]), the oldest receive (gives[1]), or both as one
+ * operation. Returns 0 or -ENOMEM. */
 static int give_transfer(struct ncs_join *join,
-			 struct transfer_connection *connection, bool send,
-			 bool receive)
+			 struct transfer_connection *connection,
+			 const bool gives[2])
 {
-	const bool gives[2] = { send, receive };
 	struct ncs_joined joined = {
 		.comm_id = connection->comm->id,
 		.number = connection->number,
 		.function = NCS_FUNCTION_SEND_RECV,
 	};
-	struct pending *pending =
-		pending_new(join, connection->comm, &joined, 2);
+	struct pending *pending = pending_new(connection->comm, &joined, 2);
 
 	if (!pending)
 		return -ENOMEM;
@@ -409,8 +388,7 @@ static int give_transfer(struct ncs_join *join,
 		queue->first++;
 		queue->count--;
 	}
-	finish(join, pending);
-	return 0;
+	return finish(join, pending);
 }
 
 /* Returns when a send began at the earliest, as far as it is known. */
@@ -444,30 +422,27 @@ static bool may_be_pair(const struct ncs_part *send,
  * numbers. Returns false if both are, but not as one. */
 static bool choose_by_number(struct ncs_join *join,
 			     struct transfer_connection *connection,
-			     bool *give_send, bool *give_receive)
+			     bool gives[2])
 {
 	const struct transfer_queue *ends = connection->ends;
 	const struct ncs_part *send = head(&ends[0]), *receive = head(&ends[1]);
-	const struct transfer_queue *later =
-		&ends[send->number < receive->number];
-	uint64_t first = send->number < receive->number ? send->number :
-							  receive->number;
+	bool receive_first = receive->number < send->number;
+	uint64_t first = receive_first ? receive->number : send->number;
 
 	if (send->number != receive->number) {
-		/* The other end of the first one may still come. */
-		bool is_lost =
-			later->parts[later->first + later->count - 1].number >=
-			first + OVERTAKEN;
+		const struct transfer_queue *later = &ends[!receive_first];
+		const struct ncs_part *last =
+			&later->parts[later->first + later->count - 1];
 
-		*give_send = is_lost && send->number == first;
-		*give_receive = is_lost && receive->number == first;
+		/* The other end of the first one may still come. */
+		gives[0] = gives[1] = false;
+		gives[receive_first] = last->number >= first + OVERTAKEN;
 		return true;
 	}
 	if (!may_be_pair(send, receive)) {
 		connection->distrusted_until = first + DISTRUSTED;
 		join->count.distrusted++;
 	}
-	*give_send = *give_receive = true;
 	return first >= connection->distrusted_until;
 }
 
@@ -475,7 +450,7 @@ static bool choose_by_number(struct ncs_join *join,
  * oldest transfers belong together. If they cannot, one end lacks a transfer,
  * and the transfer that ended first is given out alone. */
 static void choose_by_order(const struct transfer_connection *connection,
-			    bool *give_send, bool *give_receive)
+			    bool gives[2])
 {
 	const struct ncs_part *send = head(&connection->ends[0]);
 	const struct ncs_part *receive = head(&connection->ends[1]);
@@ -485,8 +460,8 @@ static void choose_by_order(const struct transfer_connection *connection,
 	bool send_first = send->at_ns[NCS_MOMENT_LAST_END] <
 			  receive->at_ns[NCS_MOMENT_LAST_END];
 
-	*give_send = is_pair || send_first;
-	*give_receive = is_pair || !send_first;
+	gives[0] = is_pair || send_first;
+	gives[1] = is_pair || !send_first;
 }
 
 static bool is_full(const struct transfer_connection *connection)
@@ -512,51 +487,40 @@ static bool has_expired(const struct transfer_connection *connection,
 /* Gives out the transfers of a connection. A transfer waits for the other end
  * unless no more parts will come, that end is not expected, or too many
  * transfers wait. */
-static int match(struct ncs_join *join, struct transfer_connection *connection,
-		 uint64_t until_ns)
+static void match(struct ncs_join *join, struct transfer_connection *connection,
+		  uint64_t until_ns)
 {
-	const struct ncs_part *send, *receive;
-	bool is_end = until_ns == UINT64_MAX;
+	const bool only_send[2] = { true, false };
 	int error = 0;
 
-	for (;;) {
-		bool give_send = true, give_receive = true;
+	while (!error) {
+		const struct ncs_part *send = head(&connection->ends[0]);
+		const struct ncs_part *receive = head(&connection->ends[1]);
+		bool gives[2] = { send, receive };
 
-		send = head(&connection->ends[0]);
-		receive = head(&connection->ends[1]);
-		if (error || (!send && !receive))
-			return error;
-		if (send && receive) {
-			if (!connection->is_numbered) {
-				choose_by_order(connection, &give_send,
-						&give_receive);
-			} else if (!choose_by_number(join, connection,
-						     &give_send,
-						     &give_receive)) {
-				error = give_transfer(join, connection, true,
-						      false);
-				give_send = false;
-			}
-			if (!give_send && !give_receive) {
-				if (!is_end && !is_full(connection) &&
-				    !has_expired(connection, until_ns))
-					return 0;
-				give_send = send->number < receive->number;
-				give_receive = !give_send;
-			}
-		} else {
+		if (!send && !receive)
+			return;
+		if (!send || !receive) {
 			int32_t other = send ? connection->destination :
 					       connection->source;
 
-			if (!is_end && !is_full(connection) &&
-			    !has_expired(connection, until_ns) &&
-			    is_expected(connection->comm, other))
-				return 0;
-			give_send = send;
-			give_receive = receive;
+			if (is_expected(connection->comm, other))
+				gives[0] = gives[1] = false;
+		} else if (!connection->is_numbered) {
+			choose_by_order(connection, gives);
+		} else if (!choose_by_number(join, connection, gives)) {
+			error = give_transfer(join, connection, only_send);
+			gives[0] = false;
 		}
-		error |= give_transfer(join, connection, give_send,
-				       give_receive);
+		if (!gives[0] && !gives[1]) {
+			if (until_ns != UINT64_MAX && !is_full(connection) &&
+			    !has_expired(connection, until_ns))
+				return;
+			gives[0] = send &&
+				   (!receive || send->number < receive->number);
+			gives[1] = !gives[0];
+		}
+		error |= give_transfer(join, connection, gives);
 	}
 }
 
@@ -627,10 +591,13 @@ static struct pending *find(const struct ncs_join *join,
 	return NULL;
 }
 
-static void take_out(struct ncs_join *join, struct pending *pending)
+/* Finishes a collective that is complete, or that is given up. Returns 0, or -ENOMEM;
+ * then it is lost. */
+static int finish_collective(struct ncs_join *join, struct pending *pending)
 {
 	ncs_hash_table_remove(&join->collectives, &pending->link);
 	TAILQ_REMOVE(&join->incomplete, pending, entry);
+	return finish(join, pending);
 }
 
 /* Inserts a part in the order of ranks. Searches from the end, because ranks
@@ -652,20 +619,6 @@ static bool insert(struct pending *pending, const struct ncs_part *part)
 	return true;
 }
 
-/* Finishes a collective that is incomplete. */
-static void give_up(struct ncs_join *join, struct pending *pending)
-{
-	take_out(join, pending);
-	/* Other operations may have used the room that was reserved for this
-	 * one. If there is no memory, the operation is lost. */
-	if (reserve_finished(join) == 0) {
-		finish(join, pending);
-		return;
-	}
-	join->count.incomplete++;
-	pending_free(join, pending);
-}
-
 static int add_collective(struct ncs_join *join, struct join_comm *comm,
 			  const struct ncs_part *part)
 {
@@ -677,13 +630,12 @@ static int add_collective(struct ncs_join *join, struct join_comm *comm,
 	struct pending *pending;
 	uint64_t hash;
 
-	if (note_number(comm, part, &joined.repeat) != 0 ||
-	    reserve_finished(join) != 0)
+	if (note_number(comm, part, &joined.repeat) != 0)
 		return -ENOMEM;
 	hash = hash_of(&joined);
 	pending = find(join, &joined, hash);
 	if (!pending) {
-		pending = pending_new(join, comm, &joined, comm->expected);
+		pending = pending_new(comm, &joined, comm->expected);
 		if (!pending)
 			return -ENOMEM;
 		if (ncs_hash_table_insert(&join->collectives, &pending->link,
@@ -698,11 +650,9 @@ static int add_collective(struct ncs_join *join, struct join_comm *comm,
 		return 0;
 	}
 	join->parts++;
-	if (pending->joined.count == pending->expected) {
-		take_out(join, pending);
-		finish(join, pending);
-	}
-	return 0;
+	return pending->joined.count == pending->expected ?
+		       finish_collective(join, pending) :
+		       0;
 }
 
 /* --- A join --------------------------------------------------------------- */
@@ -758,7 +708,7 @@ int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 		return 0;
 	}
 	comm = comm_of(join, part->comm_id);
-	if (!comm || ncs_join_expect(join, part->comm_id, part->rank) != 0)
+	if (!comm || expect(comm, part->rank) != 0)
 		return -ENOMEM;
 	return is_transfer ? add_transfer(join, comm, part) :
 			     add_collective(join, comm, part);
@@ -770,20 +720,6 @@ static bool has_part(const struct pending *pending, int32_t rank)
 		if (pending->parts[i].rank == rank)
 			return true;
 	return false;
-}
-
-/* Finishes an operation that expects no more parts. Returns 0 or -ENOMEM. */
-static int finish_if_complete(struct ncs_join *join, struct pending *pending)
-{
-	if (pending->joined.count < pending->expected)
-		return 0;
-	take_out(join, pending);
-	if (reserve_finished(join) != 0) {
-		pending_free(join, pending);
-		return -ENOMEM;
-	}
-	finish(join, pending);
-	return 0;
 }
 
 int ncs_join_forget(struct ncs_join *join, uint64_t comm_id, int32_t rank)
@@ -804,7 +740,8 @@ int ncs_join_forget(struct ncs_join *join, uint64_t comm_id, int32_t rank)
 		if (pending->comm != comm || has_part(pending, rank))
 			continue;
 		pending->expected--;
-		error |= finish_if_complete(join, pending);
+		if (pending->joined.count >= pending->expected)
+			error |= finish_collective(join, pending);
 	}
 	return error;
 }
@@ -864,11 +801,11 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 		next = TAILQ_NEXT(pending, entry);
 		if (is_end || is_hopeless(pending) ||
 		    until_ns > pending->joined.first_end_ns + LATE_NS)
-			give_up(join, pending);
+			finish_collective(join, pending);
 	}
 	while (waiting_parts(join) > join->parts_max &&
 	       (pending = oldest(join)))
-		give_up(join, pending);
+		finish_collective(join, pending);
 	if (!join->in_order)
 		return;
 	pending = oldest(join);
