@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts about the clocks of hosts from what their ranks record: from collectives
- * (analysis/clocks/barriers.h), and from messages (analysis/records/messages.h):
- * data are sent before they arrive and, with InfiniBand, a receive is posted
- * before its send is accepted.
+/* Facts about the clocks of hosts from what their ranks record.
+ *
+ * From messages (analysis/records/messages.h): data are sent before they arrive and,
+ * with InfiniBand, a receive is posted before its send is accepted.
+ *
+ * From collectives: if all ranks wait for all others, no rank ends before the last
+ * one has arrived. The latest beginning on each host therefore came before the
+ * earliest end on each other host. This holds for any selection of ranks.
+ * Collectives are identified by communicator, function and NCCL's sequence number;
+ * those that a rank reports several times, as replays of CUDA graphs do, are not
+ * used. They are read from operations' own records (operation_record.h), not from
+ * joined operations: these trust an end by comparing it with arrivals at other
+ * hosts, by the clocks that are to be found here. Only an end by which all data had
+ * moved counts: that of the kernel on its stream, or that of the last proxy
+ * operation. A channel of a kernel may stop long before the kernel ends, except
+ * with the RING algorithm. Times from the stream may be wrong by their error.
  *
  * Memory is bounded. Pure. Must not trust records.
  */
@@ -11,34 +23,57 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/clocks/alignment.h"
-#include "analysis/clocks/barriers.h"
 #include "analysis/records/messages.h"
 #include "analysis/records/rank_operations.h"
+#include "analysis/records/size_algorithms.h"
+#include "ncclstat/abi_clock.h"
+#include "ncclstat/snapshot.h"
+
+/* A rank, and the facts about its times that records do not tell. */
+struct ncs_traffic_facts {
+	size_t host;
+	struct ncs_identity identity;
+	struct ncs_clock clock;
+	uint64_t stream_error_ns; /* of times from the stream; 0: not known */
+	struct ncs_size_algorithms algorithms;
+};
+
+/* Takes from a snapshot the rank's identity, the error of its times and the
+ * algorithms of its operations. */
+void ncs_traffic_learn(struct ncs_traffic_facts *rank,
+		       const struct ncs_snapshot *snapshot);
 
 struct ncs_traffic {
 	struct ncs_alignment *alignment; /* which has the facts */
-	struct ncs_barriers *barriers;
-	struct ncs_messages *messages; /* NULL: no steps are taken */
-	size_t *hosts;                 /* by owner */
+	struct ncs_messages *messages;   /* NULL: no steps are taken */
+	uint64_t collectives;            /* that gave a fact */
+	struct ncs_traffic_facts **ranks; /* by owner */
 	size_t owner_count, owner_capacity;
+	size_t host_count;
+	/* The collectives that are kept, and their times by collective, then by
+	 * host. */
+	size_t kept_count;
+	struct ncs_kept_collective *kept;
+	struct ncs_seen_collective *seen;
 	int error; /* of adding a message: 0 or -ENOMEM */
 };
 
-/* Begins without facts, at an address that must not change. So many collectives
- * (ncs_barriers_new()) and steps are kept until other ranks have told of them; no
+/* Begins without facts, at an address that must not change. So many collectives,
+ * 1024 if it is 0, and steps are kept until other ranks have told of them; no
  * messages are looked for if `steps` is 0. Returns 0 or -ENOMEM; in both cases
  * release it. */
 int ncs_traffic_init(struct ncs_traffic *traffic, size_t hosts,
 		     size_t collectives, size_t steps);
 void ncs_traffic_release(struct ncs_traffic *traffic);
 
-/* Announces what is known of a rank, before its first record and whenever more
- * is. `owner` is its number, the next one for a new rank. Returns 0 or
- * -ENOMEM. */
+/* Announces what is known of a rank, which is copied, before its first record and
+ * whenever more is. `owner` is its number, the next one for a new rank. Returns 0
+ * or -ENOMEM. */
 int ncs_traffic_expect(struct ncs_traffic *traffic, size_t owner,
-		       const struct ncs_barrier_rank *rank);
+		       const struct ncs_traffic_facts *rank);
 
 /* A rank whose records are taken. */
 struct ncs_traffic_rank {
@@ -62,5 +97,13 @@ int ncs_traffic_take(struct ncs_traffic_rank *rank,
 
 /* Gives up the steps that wait for their operations. Returns 0 or -ENOMEM. */
 int ncs_traffic_give_up(struct ncs_traffic_rank *rank);
+
+/* Adds the facts that are known by now of all collectives that are kept, for
+ * which the other ranks may still report. Returns 0 or -ENOMEM. */
+int ncs_traffic_note(struct ncs_traffic *traffic);
+
+/* Adds the facts of all collectives that are kept, and forgets them and the steps that
+ * wait for their other ends. Returns 0 or -ENOMEM. */
+int ncs_traffic_flush(struct ncs_traffic *traffic);
 
 #endif

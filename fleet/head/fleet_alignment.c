@@ -170,7 +170,7 @@ void ncs_fleet_reported_release(struct ncs_fleet_reported *rank)
  * taken. */
 static int expect(struct generation *generation,
 		  struct ncs_fleet_reported *reported,
-		  const struct ncs_barrier_rank *facts,
+		  const struct ncs_traffic_facts *facts,
 		  struct ncs_traffic_rank *rank)
 {
 	unsigned place = generation->place;
@@ -218,7 +218,7 @@ int ncs_fleet_alignment_take(struct ncs_fleet_alignment *self, size_t host,
 			     const struct ncs_clock *clock,
 			     const struct ncs_record *records, size_t count)
 {
-	struct ncs_barrier_rank facts = { .host = host, .clock = *clock };
+	struct ncs_traffic_facts facts = { .host = host, .clock = *clock };
 	struct ncs_traffic_rank rank = { .is_wanted = is_wanted,
 					 .context = self };
 	const struct ncs_known_operation *known;
@@ -234,7 +234,7 @@ int ncs_fleet_alignment_take(struct ncs_fleet_alignment *self, size_t host,
 	rank.operations = reported->operations;
 	self->with_records += !self->has_records[host];
 	self->has_records[host] = true;
-	ncs_barrier_rank_learn(&facts, snapshot);
+	ncs_traffic_learn(&facts, snapshot);
 	if (host < self->used->hosts)
 		error = expect(self->used, reported, &facts, &rank);
 	if (!error && self->next)
@@ -340,7 +340,7 @@ static int solve(struct generation *generation, uint64_t from_ns,
 		 uint64_t now_ns)
 {
 	size_t before = generation->reference, other, count;
-	int error = ncs_barriers_note(generation->traffic.barriers);
+	int error = ncs_traffic_note(&generation->traffic);
 
 	if (!error)
 		error = solve_by(generation, before, from_ns, now_ns);

@@ -55,7 +55,7 @@ struct align {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	size_t hosts;
-	struct ncs_barrier_rank *facts; /* by rank */
+	struct ncs_traffic_facts *facts; /* by rank */
 	/* State of the current phase; of zeros between phases. */
 	struct ncs_traffic traffic;
 	struct ncs_traffic_rank *ranks;
@@ -107,7 +107,7 @@ static int learn(struct align *align, size_t index)
 {
 	const struct ncs_recorded_rank *rank =
 		ncs_recording_rank(align->recording, index);
-	struct ncs_barrier_rank *facts = &align->facts[index];
+	struct ncs_traffic_facts *facts = &align->facts[index];
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
 	uint64_t taken_ns;
@@ -121,7 +121,7 @@ static int learn(struct align *align, size_t index)
 	if (ncs_snapshot_init(&snapshot, reader) != 0)
 		return -ENOMEM;
 	ncs_snapshot_take(&snapshot, reader, taken_ns);
-	ncs_barrier_rank_learn(facts, &snapshot);
+	ncs_traffic_learn(facts, &snapshot);
 	ncs_snapshot_release(&snapshot);
 	return 0;
 }
@@ -166,7 +166,7 @@ static size_t children_of(size_t ranks)
 
 static int begin_rank(struct align *align, size_t index)
 {
-	struct ncs_barrier_rank *facts = &align->facts[index];
+	struct ncs_traffic_facts *facts = &align->facts[index];
 
 	align->ranks[index] = (struct ncs_traffic_rank){
 		.operations = ncs_rank_operations_new(children_of(
@@ -274,9 +274,7 @@ static void flush(struct align *align)
 			align->error = -ENOMEM;
 	}
 	if (!align->error)
-		align->error = ncs_barriers_flush(align->traffic.barriers);
-	if (align->traffic.messages)
-		ncs_messages_flush(align->traffic.messages);
+		align->error = ncs_traffic_flush(&align->traffic);
 }
 
 /* Collects facts from the records of a given time, at most records_max of them.
@@ -432,8 +430,7 @@ static void read_windows(struct align *align)
 	}
 	solve(align, align->from_ns, align->until_ns);
 	if (!align->error) {
-		result->collectives =
-			ncs_barriers_count(align->traffic.barriers);
+		result->collectives = align->traffic.collectives;
 		result->messages = *ncs_messages_count(align->traffic.messages);
 		move_hosts(align, true, 0);
 	}

@@ -3,7 +3,7 @@
  * count, and what is not certain does not. */
 #include <stdlib.h>
 
-#include "analysis/clocks/barriers.h"
+#include "analysis/clocks/traffic.h"
 #include "ncclstat/abi_clock.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
@@ -15,11 +15,10 @@
 #define START_NS (100 * S)
 #define BYTES 4096
 
-struct barrier_fixture {
-	struct ncs_alignment *alignment;
-	struct ncs_barriers *barriers;
-	struct ncs_rank_operations *operations[4];
-	struct ncs_barrier_rank ranks[4];
+struct traffic_fixture {
+	struct ncs_traffic traffic;
+	struct ncs_traffic_rank takers[4];
+	struct ncs_traffic_facts ranks[4];
 	struct ncs_aligned aligned[2];
 	struct ncs_alignment_quality quality;
 };
@@ -30,21 +29,25 @@ static int setup(void **state)
 	static const struct ncs_clock plain = { .kind = NCS_CLOCK_MONOTONIC,
 						.multiplier = UINT64_C(1)
 							      << 32 };
-	struct barrier_fixture *fixture = calloc(1, sizeof(*fixture));
+	struct traffic_fixture *fixture = calloc(1, sizeof(*fixture));
 
 	if (!fixture)
 		return -1;
-	fixture->alignment = ncs_alignment_new(2);
-	fixture->barriers = ncs_barriers_new(fixture->alignment, 2, 0);
-	for (size_t i = 0; i < 4; i++)
-		fixture->operations[i] = ncs_rank_operations_new(0);
+	if (ncs_traffic_init(&fixture->traffic, 2, 0, 0) != 0)
+		return -1;
 	for (size_t i = 0; i < 4; i++) {
+		fixture->takers[i] = (struct ncs_traffic_rank){
+			.operations = ncs_rank_operations_new(0),
+			.traffics = { &fixture->traffic },
+			.owners = { i },
+			.count = 1,
+		};
 		fixture->ranks[i].host = i / 2;
 		fixture->ranks[i].clock = plain;
 		fixture->ranks[i].identity.known = NCS_KNOWN_COMM_ID;
 		fixture->ranks[i].identity.comm_id = 7;
-		if (ncs_barriers_expect(fixture->barriers, i,
-					&fixture->ranks[i]) != 0)
+		if (ncs_traffic_expect(&fixture->traffic, i,
+				       &fixture->ranks[i]) != 0)
 			return -1;
 	}
 	*state = fixture;
@@ -53,12 +56,11 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
-	ncs_barriers_free(fixture->barriers);
 	for (size_t i = 0; i < 4; i++)
-		ncs_rank_operations_free(fixture->operations[i]);
-	ncs_alignment_free(fixture->alignment);
+		ncs_rank_operations_free(fixture->takers[i].operations);
+	ncs_traffic_release(&fixture->traffic);
 	free(fixture);
 	return 0;
 }
@@ -78,24 +80,20 @@ static struct ncs_record collective(uint64_t number, uint64_t begin_ns,
 	};
 }
 
-static void take(struct barrier_fixture *fixture, size_t rank,
+static void take(struct traffic_fixture *fixture, size_t rank,
 		 struct ncs_record record)
 {
-	const struct ncs_child_visitor visitor = { 0 }; /* of no children */
 	const struct ncs_known_operation *known;
 
-	assert_int_equal(ncs_rank_operations_take(fixture->operations[rank],
-						  &record, &visitor, &known),
-			 0);
 	assert_int_equal(
-		ncs_barriers_take(fixture->barriers, rank, &record, known), 0);
+		ncs_traffic_take(&fixture->takers[rank], &record, &known), 0);
 }
 
-static void solve(struct barrier_fixture *fixture)
+static void solve(struct traffic_fixture *fixture)
 {
-	assert_int_equal(ncs_barriers_flush(fixture->barriers), 0);
-	assert_int_equal(ncs_alignment_solve(fixture->alignment, 0, START_NS,
-					     START_NS + 10 * S,
+	assert_int_equal(ncs_traffic_flush(&fixture->traffic), 0);
+	assert_int_equal(ncs_alignment_solve(fixture->traffic.alignment, 0,
+					     START_NS, START_NS + 10 * S,
 					     fixture->aligned,
 					     &fixture->quality),
 			 0);
@@ -106,7 +104,7 @@ UNIT_FIXTURE(setup, teardown)
 /* A rank of each host is 100 us before the other, and ends 100 us after it. */
 TEST(latest_beginning_and_earliest_end_count)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 100; i++) {
 		take(fixture, 0, collective(i, 100 * US, 160 * US));
@@ -118,12 +116,12 @@ TEST(latest_beginning_and_earliest_end_count)
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_TRAFFIC);
 	assert_true(llabs(fixture->aligned[1].offset_ns) < 5 * (int)US);
 	assert_true(fixture->aligned[1].error_ns < 65 * US);
-	assert_int_equal(ncs_barriers_count(fixture->barriers), 100);
+	assert_int_equal(fixture->traffic.collectives, 100);
 }
 
 TEST(single_host_gives_no_fact)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 10; i++) {
 		take(fixture, 0, collective(i, 0, 50 * US));
@@ -131,13 +129,13 @@ TEST(single_host_gives_no_fact)
 	}
 	solve(fixture);
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
-	assert_int_equal(ncs_barriers_count(fixture->barriers), 0);
+	assert_int_equal(fixture->traffic.collectives, 0);
 }
 
 /* Broadcasts end at the root before others have arrived. */
 TEST(broadcasts_give_no_fact)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 	struct ncs_record record;
 
 	for (uint64_t i = 0; i < 10; i++)
@@ -153,7 +151,7 @@ TEST(broadcasts_give_no_fact)
 /* An operation that was reported as ended may be reopened. */
 TEST(end_that_was_withdrawn_is_not_used)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 10; i++) {
 		struct ncs_record again = collective(i, 0, 200 * US);
@@ -168,10 +166,10 @@ TEST(end_that_was_withdrawn_is_not_used)
 	assert_int_equal(fixture->quality.one_way, 1);
 }
 
-/* Gives ranks of the same job to the barriers: without proxy operations, or on
+/* Gives ranks of the same job to the traffic: without proxy operations, or on
  * streams. Those of host 1 arrive 40 ms late. Those of host 0 end 20 us after
  * they arrived, if `is_early`; else all end together. */
-static void take_late(struct barrier_fixture *fixture, bool is_early,
+static void take_late(struct traffic_fixture *fixture, bool is_early,
 		      bool on_stream)
 {
 	for (uint64_t i = 0; i < 100; i++)
@@ -190,25 +188,25 @@ static void take_late(struct barrier_fixture *fixture, bool is_early,
 	solve(fixture);
 }
 
-static void announce(struct barrier_fixture *fixture)
+static void announce(struct traffic_fixture *fixture)
 {
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(ncs_barriers_expect(fixture->barriers, i,
-						     &fixture->ranks[i]),
+		assert_int_equal(ncs_traffic_expect(&fixture->traffic, i,
+						    &fixture->ranks[i]),
 				 0);
 }
 
 /* With TREE, a kernel's channels stop before the last rank has arrived. */
 TEST(stop_of_a_kernel_channel_is_no_end)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	take_late(fixture, true, false);
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
 }
 
 /* Learns of two classes of AllReduce. */
-static void learn(struct barrier_fixture *fixture, unsigned algorithm,
+static void learn(struct traffic_fixture *fixture, unsigned algorithm,
 		  unsigned other_size, unsigned other)
 {
 	struct ncs_class_view views[] = {
@@ -225,14 +223,14 @@ static void learn(struct barrier_fixture *fixture, unsigned algorithm,
 
 	for (size_t i = 0; i < 4; i++) {
 		snapshot.identity = fixture->ranks[i].identity;
-		ncs_barrier_rank_learn(&fixture->ranks[i], &snapshot);
+		ncs_traffic_learn(&fixture->ranks[i], &snapshot);
 	}
 	announce(fixture);
 }
 
 TEST(stop_of_a_kernel_channel_ends_a_ring)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	learn(fixture, NCS_ALGORITHM_RING, ncs_size_class(2 * BYTES),
 	      NCS_ALGORITHM_TREE);
@@ -242,7 +240,7 @@ TEST(stop_of_a_kernel_channel_ends_a_ring)
 
 TEST(ring_that_may_be_a_tree_is_not_used)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	learn(fixture, NCS_ALGORITHM_RING, ncs_size_class(BYTES),
 	      NCS_ALGORITHM_TREE);
@@ -252,7 +250,7 @@ TEST(ring_that_may_be_a_tree_is_not_used)
 
 TEST(ring_among_operations_of_no_known_size_is_not_used)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	learn(fixture, NCS_ALGORITHM_RING, NCS_CLASS_OTHER, NCS_CLASS_OTHER);
 	take_late(fixture, true, false);
@@ -263,7 +261,7 @@ TEST(ring_among_operations_of_no_known_size_is_not_used)
  * 200 us. */
 TEST(error_of_the_stream_widens_the_bound)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 	uint64_t error_ns = 200 * US;
 
 	for (size_t i = 0; i < 4; i++)
@@ -285,7 +283,7 @@ TEST(error_of_the_stream_widens_the_bound)
 
 TEST(stream_of_unknown_error_gives_no_fact)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	take_late(fixture, false, true);
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
@@ -294,7 +292,7 @@ TEST(stream_of_unknown_error_gives_no_fact)
 /* Replays of a graph repeat a number: it is not known which one is meant. */
 TEST(repeated_numbers_give_no_fact)
 {
-	struct barrier_fixture *fixture = *state;
+	struct traffic_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 10; i++)
 		for (size_t k = 0; k < 4; k++) {
