@@ -265,13 +265,9 @@ struct node {
 	/* The host's clock minus the reference's, roughly, from any one fact
 	 * … */
 	int64_t about_ns;
-	/* … and by lines, at the beginning and at the end of the interval asked
-	 * for. */
-	int64_t from_ns;
-	int64_t until_ns;
-	/* Corrections in ns that make loops close. */
-	double add_from;
-	double add_until;
+	/* … and by lines, at the two ends of the interval asked for. */
+	int64_t off_ns[2];
+	double add_ns[2]; /* corrections that make loops close */
 	double error_ns;
 };
 
@@ -279,8 +275,7 @@ struct solution {
 	struct ncs_alignment *alignment;
 	struct node *nodes;
 	size_t reference;
-	uint64_t from_ns;
-	uint64_t until_ns;
+	uint64_t ends_ns[2]; /* of the interval */
 };
 
 /* Finds the rough difference of each host, so that the interval asked for is
@@ -323,8 +318,8 @@ static int solve_pairs(struct solution *solution)
 		uint64_t about_ns =
 			(uint64_t)solution->nodes[pair->low].about_ns;
 
-		error = solve_pair(pair, solution->from_ns + about_ns,
-				   solution->until_ns + about_ns);
+		error = solve_pair(pair, solution->ends_ns[0] + about_ns,
+				   solution->ends_ns[1] + about_ns);
 	}
 	return error;
 }
@@ -337,40 +332,38 @@ static int64_t difference(const struct ncs_host_pair *pair,
 	return ncs_clock_line_at(&pair->line, reference_ns + (uint64_t)low_ns);
 }
 
+/* Returns a host's clock minus the reference's at `reference_ns`, from that of the
+ * other host of a pair. */
+static int64_t offset_by(const struct ncs_host_pair *pair, bool is_low,
+			 uint64_t reference_ns, int64_t other_ns)
+{
+	int64_t low_ns;
+
+	if (!is_low)
+		return ncs_plus(other_ns,
+				difference(pair, reference_ns, other_ns));
+	/* The time on `low` is unknown: approximate it, then iterate. */
+	low_ns = ncs_minus(other_ns, pair->line.offset_ns);
+	for (unsigned i = 0; i < 3; i++)
+		low_ns = ncs_minus(other_ns,
+				   difference(pair, reference_ns, low_ns));
+	return low_ns;
+}
+
 /* Joins a host to a host that is in the tree already. */
 static void join(struct solution *solution, const struct ncs_host_pair *pair,
 		 struct node *node, const struct node *near, double error_ns)
 {
-	const struct ncs_clock_line *line = &pair->line;
 	bool is_low = node == &solution->nodes[pair->low];
-	int64_t from_ns, until_ns;
 
 	node->is_known = true;
 	node->error_ns = error_ns;
 	node->by_realtime = near->by_realtime ||
 			    pair->high == solution->alignment->hosts;
-	if (!is_low) {
-		node->from_ns = ncs_plus(near->from_ns,
-					 difference(pair, solution->from_ns,
-						    near->from_ns));
-		node->until_ns = ncs_plus(near->until_ns,
-					  difference(pair, solution->until_ns,
-						     near->until_ns));
-		return;
-	}
-	/* The time on `low` is unknown: approximate it, then iterate. */
-	from_ns = ncs_minus(near->from_ns, line->offset_ns);
-	until_ns = ncs_minus(near->until_ns, line->offset_ns);
-	for (unsigned i = 0; i < 3; i++) {
-		from_ns =
-			ncs_minus(near->from_ns,
-				  difference(pair, solution->from_ns, from_ns));
-		until_ns = ncs_minus(near->until_ns,
-				     difference(pair, solution->until_ns,
-						until_ns));
-	}
-	node->from_ns = from_ns;
-	node->until_ns = until_ns;
+	for (unsigned end = 0; end < 2; end++)
+		node->off_ns[end] = offset_by(pair, is_low,
+					      solution->ends_ns[end],
+					      near->off_ns[end]);
 }
 
 /* Finds the tree with the smallest errors. Begins with the reference and always
@@ -493,15 +486,13 @@ static void least_squares(const struct equations *equations, double *found,
 /* Returns by how much the line of a pair exceeds the tree, at one end of the
  * interval. */
 static double rest_of(const struct solution *solution,
-		      const struct ncs_host_pair *pair, bool at_end)
+		      const struct ncs_host_pair *pair, unsigned end)
 {
-	const struct node *low = &solution->nodes[pair->low];
-	const struct node *high = &solution->nodes[pair->high];
-	int64_t low_ns = at_end ? low->until_ns : low->from_ns;
-	int64_t high_ns = at_end ? high->until_ns : high->from_ns;
-	uint64_t at_ns = at_end ? solution->until_ns : solution->from_ns;
+	int64_t low_ns = solution->nodes[pair->low].off_ns[end];
+	int64_t high_ns = solution->nodes[pair->high].off_ns[end];
 
-	return (double)ncs_minus(difference(pair, at_ns, low_ns),
+	return (double)ncs_minus(difference(pair, solution->ends_ns[end],
+					    low_ns),
 				 ncs_minus(high_ns, low_ns));
 }
 
@@ -509,17 +500,15 @@ static double rest_of(const struct solution *solution,
 static double excess_of(const struct solution *solution,
 			const struct ncs_host_pair *pair, double rest)
 {
-	const struct node *low = &solution->nodes[pair->low];
-	const struct node *high = &solution->nodes[pair->high];
-
-	return fabs(rest) - (double)pair->line.error_ns - low->error_ns -
-	       high->error_ns;
+	return fabs(rest) - (double)pair->line.error_ns -
+	       solution->nodes[pair->low].error_ns -
+	       solution->nodes[pair->high].error_ns;
 }
 
 /* Sets up the equations. Returns how much loops fail to close by, beyond all
  * errors. */
 static double set_equations(const struct solution *solution,
-			    struct equations *equations, bool at_end)
+			    struct equations *equations, unsigned end)
 {
 	double worst = 0;
 
@@ -531,7 +520,7 @@ static double set_equations(const struct solution *solution,
 
 		if (!pair->has_line || !solution->nodes[pair->low].is_known)
 			continue;
-		rest = rest_of(solution, pair, at_end);
+		rest = rest_of(solution, pair, end);
 		worst = fmax(worst, excess_of(solution, pair, rest));
 		equations->list[equations->count++] =
 			(struct equation){ pair->low, pair->high,
@@ -556,15 +545,11 @@ static int close_loops(struct solution *solution,
 	double loop_ns = 0;
 
 	for (unsigned end = 0; !failed && end < 2; end++) {
-		loop_ns = fmax(loop_ns,
-			       set_equations(solution, &equations, end == 1));
+		loop_ns =
+			fmax(loop_ns, set_equations(solution, &equations, end));
 		least_squares(&equations, found, found + nodes);
-		for (size_t i = 0; i < nodes; i++) {
-			if (end == 0)
-				solution->nodes[i].add_from = found[i];
-			else
-				solution->nodes[i].add_until = found[i];
-		}
+		for (size_t i = 0; i < nodes; i++)
+			solution->nodes[i].add_ns[end] = found[i];
 	}
 	quality->loop_ns = loop_ns < 1e18 ? (uint64_t)loop_ns : UINT64_MAX;
 	free(equations.list);
@@ -578,12 +563,12 @@ static void set_aligned(const struct solution *solution, size_t host,
 			struct ncs_aligned *aligned)
 {
 	const struct node *node = &solution->nodes[host];
-	double length = (double)(solution->until_ns - solution->from_ns);
-	int64_t from_ns = ncs_plus(node->from_ns, llround(node->add_from));
-	int64_t until_ns = ncs_plus(node->until_ns, llround(node->add_until));
+	double length = (double)(solution->ends_ns[1] - solution->ends_ns[0]);
+	int64_t from_ns = ncs_plus(node->off_ns[0], llround(node->add_ns[0]));
+	int64_t until_ns = ncs_plus(node->off_ns[1], llround(node->add_ns[1]));
 	double gained = (double)ncs_minus(until_ns, from_ns);
 	double error_ns = node->error_ns +
-			  fmax(fabs(node->add_from), fabs(node->add_until));
+			  fmax(fabs(node->add_ns[0]), fabs(node->add_ns[1]));
 
 	*aligned = (struct ncs_aligned){
 		.realtime_steps = solution->alignment->readings[host].steps,
@@ -592,7 +577,7 @@ static void set_aligned(const struct solution *solution, size_t host,
 		return;
 	aligned->by = node->by_realtime ? NCS_ALIGNED_BY_REALTIME :
 					  NCS_ALIGNED_BY_TRAFFIC;
-	aligned->at_ns = solution->from_ns + (uint64_t)from_ns;
+	aligned->at_ns = solution->ends_ns[0] + (uint64_t)from_ns;
 	aligned->offset_ns = ncs_minus(0, from_ns);
 	aligned->drift = length + gained > 0 ? -gained / (length + gained) : 0;
 	aligned->error_ns = error_ns < 1e18 ? (uint64_t)ceil(error_ns) :
@@ -639,8 +624,8 @@ int ncs_alignment_solve(struct ncs_alignment *alignment, size_t reference,
 		.alignment = alignment,
 		.nodes = calloc(alignment->nodes, sizeof(struct node)),
 		.reference = reference,
-		.from_ns = from_ns,
-		.until_ns = until_ns > from_ns ? until_ns : from_ns + 1,
+		.ends_ns = { from_ns,
+			     until_ns > from_ns ? until_ns : from_ns + 1 },
 	};
 	int error = solution.nodes ? 0 : -ENOMEM;
 
