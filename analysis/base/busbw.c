@@ -2,7 +2,7 @@
 /* Algorithm and bus bandwidth; see busbw.h and nccl-tests' PERFORMANCE.md. */
 #include "analysis/base/busbw.h"
 
-#include "analysis/base/timings.h"
+#include "ncclstat/names.h"
 
 /* The terms that the table of functions has for the numerator and denominator
  * of the bus factor: 1, the number of ranks n, n - 1, and 2 (n - 1). */
@@ -45,16 +45,4 @@ double ncs_bus_factor(unsigned function, int nranks)
 		return -1;
 	return term_value(factors[function].numerator, nranks) /
 	       term_value(factors[function].denominator, nranks);
-}
-
-unsigned ncs_function_timing(const struct ncs_function_view *function)
-{
-	return ncs_best_timing(function->timed);
-}
-
-const uint64_t *ncs_function_histogram(const struct ncs_function_view *function)
-{
-	unsigned timing = ncs_function_timing(function);
-
-	return timing < NCS_TIMING_COUNT ? function->histogram[timing] : NULL;
 }

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "analysis/base/busbw.h"
-#include "analysis/base/class_names.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"

@@ -3,8 +3,8 @@
 #include "analysis/model/class_stats.h"
 
 #include "analysis/base/busbw.h"
-#include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
+#include "analysis/base/timings.h"
 #include "analysis/model/communicators.h"
 #include "ncclstat/size_class.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/class_names.h"
+#include "analysis/base/timings.h"
 #include "shm/array.h"
 
 /* The three waits of a sender, then the three of a receiver. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/utf8.h"

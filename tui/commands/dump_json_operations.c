@@ -4,7 +4,6 @@
 #include "tui/commands/dump_json_parts.h"
 
 #include "analysis/base/busbw.h"
-#include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"

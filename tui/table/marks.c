@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/class_names.h"
+#include "analysis/base/timings.h"
 #include "analysis/diagnosis/finding.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/views/timeline.h"

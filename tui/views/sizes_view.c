@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "analysis/base/class_names.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/size_class.h"
