@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/selection.h"
+#include "analysis/base/percentile.h"
 #include "shm/array.h"
 
 struct point {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/selection.h"
+#include "analysis/base/percentile.h"
 
 double ncs_cost_median(double *values, size_t count)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/selection.h"
+#include "analysis/base/percentile.h"
 #include "shm/array.h"
 
 /* --- One interval --------------------------------------------------------- */

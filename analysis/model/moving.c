@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/busbw.h"
-#include "analysis/base/selection.h"
+#include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"

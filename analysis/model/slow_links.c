@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/selection.h"
+#include "analysis/base/percentile.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"

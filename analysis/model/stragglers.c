@@ -8,7 +8,7 @@
 
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
-#include "analysis/base/selection.h"
+#include "analysis/base/percentile.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"

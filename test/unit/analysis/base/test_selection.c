@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/selection.h"
+#include "analysis/base/percentile.h"
 #include "test/unit/support/unit.h"
 
 enum { VALUES = 37 };
