@@ -307,10 +307,9 @@ void ncs_history_release(struct ncs_history *history)
 {
 	counters_release(&history->latest);
 	counters_release(&history->mark);
-	for (size_t i = 0; i < NCS_HISTORY_DEPTH; i++) {
-		counters_release(&history->for_10_s.at[i]);
-		counters_release(&history->for_100_s.at[i]);
-	}
+	for (size_t i = 0; i < NCS_WINDOWS_FIXED; i++)
+		for (size_t k = 0; k < NCS_HISTORY_DEPTH; k++)
+			counters_release(&history->past[i].at[k]);
 	memset(history, 0, sizeof(*history));
 }
 
@@ -337,12 +336,10 @@ int ncs_history_take(struct ncs_history *history,
 		error = counters_copy(&history->latest, snapshot);
 	else
 		set_times(&history->latest, snapshot);
-	if (!error)
-		error = past_take(&history->for_10_s, snapshot,
-				  ncs_window_ns(NCS_WINDOW_10_S) / 4, same_ns);
-	if (!error)
-		error = past_take(&history->for_100_s, snapshot,
-				  ncs_window_ns(NCS_WINDOW_100_S) / 4, same_ns);
+	for (unsigned i = 0; i < NCS_WINDOWS_FIXED && !error; i++)
+		error = past_take(&history->past[i], snapshot,
+				  ncs_window_ns(NCS_WINDOW_10_S + i) / 4,
+				  same_ns);
 	return error;
 }
 
@@ -361,10 +358,12 @@ static const struct ncs_counters *known(const struct ncs_counters *counters)
 }
 
 static const struct ncs_counters *
-base_of_length(const struct ncs_history *history,
-	       const struct ncs_past_counters *past, uint64_t length_ns,
+base_of_length(const struct ncs_history *history, enum ncs_window window,
 	       uint64_t now_ns)
 {
+	const struct ncs_past_counters *past =
+		&history->past[window - NCS_WINDOW_10_S];
+	uint64_t length_ns = ncs_window_ns(window);
 	uint64_t begin_ns = now_ns > length_ns ? now_ns - length_ns : 0;
 	uint64_t slack_ns = length_ns / 4;
 	const struct ncs_counters *oldest = NULL, *at;
@@ -389,11 +388,8 @@ const struct ncs_counters *ncs_history_base(const struct ncs_history *history,
 {
 	switch (window) {
 	case NCS_WINDOW_10_S:
-		return base_of_length(history, &history->for_10_s,
-				      ncs_window_ns(window), now_ns);
 	case NCS_WINDOW_100_S:
-		return base_of_length(history, &history->for_100_s,
-				      ncs_window_ns(window), now_ns);
+		return base_of_length(history, window, now_ns);
 	case NCS_WINDOW_START:
 		return known(&history->birth);
 	case NCS_WINDOW_MARK:

@@ -31,6 +31,8 @@
  * wide. */
 #define NCS_HISTORY_BUCKET 4
 #define NCS_HISTORY_BUCKETS (NCS_HISTOGRAM_BUCKETS / NCS_HISTORY_BUCKET)
+/* Windows of a fixed length, from NCS_WINDOW_10_S on. */
+#define NCS_WINDOWS_FIXED 2
 /* Times of a channel: idle, and the three waits of its direction. */
 #define NCS_CHANNEL_TIMES 4
 
@@ -92,8 +94,7 @@ struct ncs_history {
 	struct ncs_counters birth;  /* zeros */
 	struct ncs_counters latest; /* without histograms */
 	struct ncs_counters mark;
-	struct ncs_past_counters for_10_s;
-	struct ncs_past_counters for_100_s;
+	struct ncs_past_counters past[NCS_WINDOWS_FIXED];
 };
 
 /* Returns the number of records and updates that are missing, except records

@@ -244,11 +244,8 @@ static int take_nodes(struct ncs_model *model, struct ncs_source *source)
 	if (count == 0)
 		return 0;
 	if (ncs_array_reserve(&model->nodes, &model->node_capacity, count,
-			      sizeof(*model->nodes)) != 0) {
-		snprintf(model->error, sizeof(model->error), "%s",
-			 strerror(ENOMEM));
+			      sizeof(*model->nodes)) != 0)
 		return -ENOMEM;
-	}
 	memcpy(model->nodes, nodes, count * sizeof(*nodes));
 	model->node_count = count;
 	return 0;
@@ -289,18 +286,13 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 	size_t *guess = &model->first_id;
 	struct ncs_sample sample;
 
-	while (source->next(source, &sample)) {
-		int error = sample.attach == NCS_ATTACHED ?
-				    take_rank(model, source, &sample, &guess) :
-				    take_unreadable(model, &sample);
+	int error = 0;
 
-		if (error) {
-			snprintf(model->error, sizeof(model->error), "%s",
-				 strerror(-error));
-			return error;
-		}
-	}
-	return 0;
+	while (!error && source->next(source, &sample))
+		error = sample.attach == NCS_ATTACHED ?
+				take_rank(model, source, &sample, &guess) :
+				take_unreadable(model, &sample);
+	return error;
 }
 
 /* Takes the figures of the whole job over the window. */
@@ -339,11 +331,11 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		note_ids(model);
 	if ((ncs_communicators_find(model) != 0 ||
 	     ncs_stragglers_update(model) != 0) &&
-	    !error) {
-		snprintf(model->error, sizeof(model->error), "%s",
-			 strerror(ENOMEM));
+	    !error)
 		error = -ENOMEM;
-	}
+	if (error)
+		snprintf(model->error, sizeof(model->error), "%s",
+			 strerror(-error));
 	take_figures(model);
 	ncs_trend_add(&model->trend, model);
 	return error;
@@ -365,11 +357,9 @@ int ncs_model_mark(struct ncs_model *model)
 	int error = 0;
 
 	model->marked_ns = model->now_ns;
-	for (size_t i = 0; i < model->rank_count; i++) {
-		struct ncs_rank *rank = model->ranks[i];
-
-		error |= ncs_history_mark(&rank->history, &rank->now);
-	}
+	for (size_t i = 0; i < model->rank_count; i++)
+		error |= ncs_history_mark(&model->ranks[i]->history,
+					  &model->ranks[i]->now);
 	ncs_model_set_window(model, model->window);
 	return error;
 }
