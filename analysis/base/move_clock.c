@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "analysis/base/wrapping.h"
 #include "shm/clock.h"
 
 int64_t ncs_clock_move_by(const struct ncs_clock_move *move, uint64_t ns)

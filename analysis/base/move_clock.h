@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves times of one host to those of another clock, by an offset and a drift.
- * Pure.
+/* Moves times of one host to those of another clock, by an offset and a drift. Times
+ * that come from other hosts need not make sense: their sums and differences wrap,
+ * modulo 2^64, where C leaves an overflow undefined. Pure.
  */
 #ifndef NCS_ANALYSIS_BASE_MOVE_CLOCK_H
 #define NCS_ANALYSIS_BASE_MOVE_CLOCK_H
@@ -8,6 +9,24 @@
 #include <stdint.h>
 
 struct ncs_clock; /* ncclstat/abi_clock.h */
+
+/* Returns a + b. */
+static inline int64_t ncs_plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* Returns a - b. */
+static inline int64_t ncs_minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+/* Returns the difference without its sign: it takes 64 bits of its own. */
+static inline uint64_t ncs_magnitude(int64_t difference)
+{
+	return difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
+}
 
 /* A move: time t becomes t + offset_ns + drift × (t - at_ns). One of zeros
  * leaves times as they are. */

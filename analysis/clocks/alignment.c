@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/wrapping.h"
+#include "analysis/base/move_clock.h"
 #include "analysis/clocks/clock_line.h"
 
 /* Credits count if at least AWAITED_MIN senders, and at least one sender in

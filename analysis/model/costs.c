@@ -145,19 +145,9 @@ static int by_communicator(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Returns the process whose number stands for the job of one. */
-static uint32_t first_of(uint32_t *job, uint32_t process)
-{
-	while (job[process] != process) {
-		job[process] = job[job[process]];
-		process = job[process];
-	}
-	return process;
-}
-
 /* Makes processes one job that have parts in one communicator. Returns 0 or
  * -ENOMEM. */
-static int find_jobs(const struct ncs_costs *costs, uint32_t *jobs)
+static int find_jobs(const struct ncs_costs *costs, size_t *jobs)
 {
 	struct {
 		uint64_t comm_id;
@@ -183,8 +173,8 @@ static int find_jobs(const struct ncs_costs *costs, uint32_t *jobs)
 			first[at].comm_id = part->comm_id;
 			first[at].process = part->rank;
 		}
-		jobs[first_of(jobs, part->rank)] =
-			first_of(jobs, first[at].process);
+		jobs[ncs_job_of_one(jobs, part->rank)] =
+			ncs_job_of_one(jobs, first[at].process);
 	}
 	free(first);
 	return 0;
@@ -260,7 +250,7 @@ static int compute_parts(struct ncs_costs *costs, struct ncs_cost_part *parts,
 
 /* Computes the cost of the processes of a job, over as long a window as its steps
  * need. `parts` has room for all. */
-static int compute_job(struct ncs_costs *costs, uint32_t *jobs, uint32_t job,
+static int compute_job(struct ncs_costs *costs, size_t *jobs, size_t job,
 		       struct ncs_cost_part *parts)
 {
 	uint64_t window_ns = NCS_COST_WINDOW_NS;
@@ -275,7 +265,7 @@ static int compute_job(struct ncs_costs *costs, uint32_t *jobs, uint32_t job,
 		for (size_t i = 0; i < costs->count; i++) {
 			const struct ncs_cost_part *part = &costs->parts[i];
 
-			if (first_of(jobs, part->rank) != job)
+			if (ncs_job_of_one(jobs, part->rank) != job)
 				continue;
 			if (is_within(costs, part, window_ns))
 				parts[count++] = *part;
@@ -293,7 +283,7 @@ static int compute_job(struct ncs_costs *costs, uint32_t *jobs, uint32_t job,
 
 static int compute(struct ncs_costs *costs)
 {
-	uint32_t *jobs = calloc(costs->processes + 1, sizeof(*jobs));
+	size_t *jobs = calloc(costs->processes + 1, sizeof(*jobs));
 	struct ncs_cost_part *parts = calloc(costs->count + 1, sizeof(*parts));
 	int error = jobs && parts ? find_jobs(costs, jobs) : -ENOMEM;
 

@@ -144,6 +144,17 @@ struct ncs_skews {
 	struct ncs_costs *costs; /* NULL if nothing was joined */
 };
 
+/* Returns the process or communicator that stands for the job of one: jobs[i] is one
+ * of the same job as i, or i. */
+static inline size_t ncs_job_of_one(size_t *jobs, size_t one)
+{
+	while (jobs[one] != one) {
+		jobs[one] = jobs[jobs[one]];
+		one = jobs[one];
+	}
+	return one;
+}
+
 /* Returns the number of recent operations that are kept, of `operations`. */
 static inline size_t ncs_recent_count(uint64_t operations)
 {

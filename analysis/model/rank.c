@@ -89,12 +89,6 @@ const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank)
 				rank->now.taken_ns);
 }
 
-bool ncs_rank_is_live(const struct ncs_rank *rank)
-{
-	return rank->now.liveness == NCS_ALIVE ||
-	       rank->now.liveness == NCS_SILENT;
-}
-
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
 {
 	const struct ncs_snapshot *now = &rank->now;
@@ -117,19 +111,9 @@ bool ncs_rank_end_is_known(const struct ncs_rank *rank)
 	       rank->now.alive_ns != 0;
 }
 
-uint64_t ncs_rank_lost(const struct ncs_rank *rank)
-{
-	return ncs_snapshot_lost(&rank->now);
-}
-
 uint64_t ncs_rank_lost_in_window(const struct ncs_rank *rank)
 {
 	return ncs_rank_lost(rank) - (rank->base ? rank->base->lost : 0);
-}
-
-bool ncs_function_is_used(const struct ncs_function_view *function)
-{
-	return function->calls > 0 || function->operations > 0;
 }
 
 bool ncs_rank_has_called(const struct ncs_rank *rank)
@@ -138,36 +122,6 @@ bool ncs_rank_has_called(const struct ncs_rank *rank)
 		if (ncs_function_is_used(&rank->now.functions[i]))
 			return true;
 	return rank->now.launches.launched > 0;
-}
-
-bool ncs_function_ends_known(const struct ncs_function_view *function)
-{
-	return function->with_children > 0 || function->operations_done > 0;
-}
-
-bool ncs_rank_calls_known(const struct ncs_rank *rank)
-{
-	return rank->api_version >= 5;
-}
-
-bool ncs_function_bytes_known(const struct ncs_function_view *function)
-{
-	return function->operations > 0 && function->size_unknown == 0;
-}
-
-bool ncs_rank_proxy_known(const struct ncs_rank *rank)
-{
-	return rank->now.proxy.state != NCS_PROXY_UNKNOWN;
-}
-
-bool ncs_channel_bytes_known(const struct ncs_channel_view *channel)
-{
-	return channel->bytes > 0 || channel->size_unknown == 0;
-}
-
-bool ncs_rank_peer_wait_known(const struct ncs_rank *rank)
-{
-	return rank->api_version >= 4;
 }
 
 bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,

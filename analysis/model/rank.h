@@ -150,7 +150,11 @@ uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
 const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
 
 /* Returns whether a rank can still move: it is neither dead nor finished. */
-bool ncs_rank_is_live(const struct ncs_rank *rank);
+static inline bool ncs_rank_is_live(const struct ncs_rank *rank)
+{
+	return rank->now.liveness == NCS_ALIVE ||
+	       rank->now.liveness == NCS_SILENT;
+}
 
 /* Returns the time until which the rank's clock ran: that of its snapshot, or
  * of its end. Durations that go on are counted until then. The end of a process
@@ -164,41 +168,69 @@ bool ncs_rank_end_is_known(const struct ncs_rank *rank);
 
 /* Returns the number of records and updates that are missing, except records
  * that were overwritten before this reader's first refresh. */
-uint64_t ncs_rank_lost(const struct ncs_rank *rank);
+static inline uint64_t ncs_rank_lost(const struct ncs_rank *rank)
+{
+	return ncs_snapshot_lost(&rank->now);
+}
 
 /* Returns how many of them were lost in the rank's window; all if there are no
  * rates yet. */
 uint64_t ncs_rank_lost_in_window(const struct ncs_rank *rank);
 
 /* Returns whether there was any call or operation of a function. */
-bool ncs_function_is_used(const struct ncs_function_view *function);
+static inline bool
+ncs_function_is_used(const struct ncs_function_view *function)
+{
+	return function->calls > 0 || function->operations > 0;
+}
 
 /* Returns whether the rank has called or launched anything. */
 bool ncs_rank_has_called(const struct ncs_rank *rank);
 
 /* Returns whether ends of the function's operations are reported: by their
  * children, or by their launches. */
-bool ncs_function_ends_known(const struct ncs_function_view *function);
+static inline bool
+ncs_function_ends_known(const struct ncs_function_view *function)
+{
+	return function->with_children > 0 || function->operations_done > 0;
+}
 
 /* Returns whether the profiler API reports the application's calls. */
-bool ncs_rank_calls_known(const struct ncs_rank *rank);
+static inline bool ncs_rank_calls_known(const struct ncs_rank *rank)
+{
+	return rank->api_version >= 5;
+}
 
 /* Returns whether NCCL reports what the proxy thread does. */
-bool ncs_rank_proxy_known(const struct ncs_rank *rank);
+static inline bool ncs_rank_proxy_known(const struct ncs_rank *rank)
+{
+	return rank->now.proxy.state != NCS_PROXY_UNKNOWN;
+}
 
 /* Returns whether the function's sum of bytes is complete: there was an
  * operation, and the size of all was known. */
-bool ncs_function_bytes_known(const struct ncs_function_view *function);
+static inline bool
+ncs_function_bytes_known(const struct ncs_function_view *function)
+{
+	return function->operations > 0 && function->size_unknown == 0;
+}
 
 /* Returns whether the channel's sum of bytes is complete: NCCL reported the
  * size of its steps. */
-bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
+static inline bool
+ncs_channel_bytes_known(const struct ncs_channel_view *channel)
+{
+	return channel->bytes > 0 || channel->size_unknown == 0;
+}
 
 /* Return whether waiting for the peer is known apart from waiting for the GPU:
  * senders report that only from version 4 of the profiler API on. */
-bool ncs_rank_peer_wait_known(const struct ncs_rank *rank);
 bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 				 const struct ncs_channel_view *channel);
+static inline bool ncs_rank_peer_wait_known(const struct ncs_rank *rank)
+{
+	return rank->api_version >= 4;
+}
 
 /* --- Rates -------------------------------------------------------------- */
 

@@ -10,7 +10,6 @@
 #include "analysis/base/aliases.h"
 #include "analysis/base/finding_numbers.h"
 #include "analysis/base/move_clock.h"
-#include "analysis/base/wrapping.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/records/latest_records.h"

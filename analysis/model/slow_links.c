@@ -109,16 +109,6 @@ static int compare_processes(const void *left, const void *right)
 				     *(struct ncs_rank *const *)right);
 }
 
-/* Returns the communicator whose number stands for the job of one. */
-static size_t first_of(size_t *job, size_t communicator)
-{
-	while (job[communicator] != communicator) {
-		job[communicator] = job[job[communicator]];
-		communicator = job[communicator];
-	}
-	return communicator;
-}
-
 static size_t place_of(const struct ncs_model *model,
 		       const struct ncs_rank *rank)
 {
@@ -145,10 +135,11 @@ static int connect_communicators(const struct ncs_model *model, size_t *job)
 	qsort(ranks, count, sizeof(*ranks), compare_processes);
 	for (size_t i = 1; i < count; i++)
 		if (ncs_shares_process(ranks[i - 1], ranks[i]))
-			job[first_of(job, place_of(model, ranks[i]))] =
-				first_of(job, place_of(model, ranks[i - 1]));
+			job[ncs_job_of_one(job, place_of(model, ranks[i]))] =
+				ncs_job_of_one(job,
+					       place_of(model, ranks[i - 1]));
 	for (size_t i = 0; i < model->communicator_count; i++)
-		job[i] = first_of(job, i);
+		job[i] = ncs_job_of_one(job, i);
 	free(ranks);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #ifndef NCS_ANALYSIS_RECORDS_STEP_RECORD_H
 #define NCS_ANALYSIS_RECORDS_STEP_RECORD_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,12 +23,40 @@ enum ncs_step_time {
 
 /* Returns the channel state that a wait is spent in. `time` must not be the
  * duration. */
-enum ncs_channel_state ncs_step_state(bool send, unsigned time);
+static inline enum ncs_channel_state ncs_step_state(bool send, unsigned time)
+{
+	unsigned first = send ? NCS_CHANNEL_SEND_GPU_WAIT :
+				NCS_CHANNEL_RECV_WAIT;
+
+	return (enum ncs_channel_state)(first + time - NCS_STEP_FIRST_WAIT);
+}
+
+static_assert(NCS_CHANNEL_SEND_WAIT == NCS_CHANNEL_SEND_GPU_WAIT + 2 &&
+		      NCS_CHANNEL_SEND_PEER_WAIT ==
+			      NCS_CHANNEL_SEND_GPU_WAIT + 1,
+	      "a sender's waits are in the order of a step");
+static_assert(NCS_CHANNEL_RECV_GPU_WAIT == NCS_CHANNEL_RECV_WAIT + 2 &&
+		      NCS_CHANNEL_RECV_FLUSH_WAIT == NCS_CHANNEL_RECV_WAIT + 1,
+	      "a receiver's waits are in the order of a step");
 
 /* Splits a step's record into its times, in ticks. If NCCL did not report a
  * transition, the wait before it lasts until the next one. */
-void ncs_step_split(const struct ncs_record *record,
-		    uint64_t ticks[NCS_STEP_TIMES]);
+static inline void ncs_step_split(const struct ncs_record *record,
+				  uint64_t ticks[NCS_STEP_TIMES])
+{
+	uint64_t end = record->duration;
+	uint64_t third = record->delta[1] != 0 && record->delta[1] < end ?
+				 record->delta[1] :
+				 end;
+	uint64_t second = record->delta[0] != 0 && record->delta[0] < third ?
+				  record->delta[0] :
+				  third;
+
+	ticks[NCS_STEP_DURATION] = end;
+	ticks[NCS_STEP_FIRST_WAIT] = second;
+	ticks[NCS_STEP_FIRST_WAIT + 1] = third - second;
+	ticks[NCS_STEP_FIRST_WAIT + 2] = end - third;
+}
 
 /* Returns whether a step or a proxy operation sends, and does not receive. */
 static inline bool ncs_step_sends(const struct ncs_record *record)

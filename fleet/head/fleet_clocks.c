@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/wrapping.h"
+#include "analysis/base/move_clock.h"
 #include "fleet/head/fleet_internal.h"
 #include "ncclstat/abi_clock.h"
 #include "ncclstat/abi_header.h"
