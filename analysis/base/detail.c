@@ -12,6 +12,9 @@
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 
+/* The words of timing=, by enum ncs_timing_detail. */
+static const char *const timing_words[] = { "default", "off", "auto", "all" };
+
 /* --- To text -------------------------------------------------------------- */
 
 static bool has_group(const struct ncs_detail *detail, unsigned group)
@@ -51,10 +54,8 @@ void ncs_kernel_text(const struct ncs_detail *detail, char *text, size_t size)
 
 void ncs_timing_text(const struct ncs_detail *detail, char *text, size_t size)
 {
-	static const char *const words[] = { "default", "off", "auto", "all" };
-
 	if (detail->timing <= NCS_TIMING_DETAIL_EVERY)
-		snprintf(text, size, "%s", words[detail->timing]);
+		snprintf(text, size, "%s", timing_words[detail->timing]);
 	else
 		snprintf(text, size, "1/%u",
 			 1u << (detail->timing - NCS_TIMING_DETAIL_EVERY));
@@ -67,7 +68,6 @@ uint64_t ncs_sample_period(const struct ncs_detail *detail)
 
 void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
 {
-	const char *comma = "";
 	char kernel[32], timing[32];
 
 	if (size == 0)
@@ -76,21 +76,19 @@ void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
 	if (detail->has_groups) {
 		ncs_append(text, size, "events=");
 		append_groups(detail, text, size);
-		comma = ",";
 	}
 	if (detail->kernel != NCS_KERNEL_DETAIL_DEFAULT) {
 		ncs_kernel_text(detail, kernel, sizeof(kernel));
-		ncs_append(text, size, "%skernel=%s", comma, kernel);
-		comma = ",";
+		ncs_append(text, size, "%skernel=%s", text[0] ? "," : "",
+			   kernel);
 	}
-	if (detail->sample != 0) {
-		ncs_append(text, size, "%ssample=%" PRIu64, comma,
+	if (detail->sample != 0)
+		ncs_append(text, size, "%ssample=%" PRIu64, text[0] ? "," : "",
 			   ncs_sample_period(detail));
-		comma = ",";
-	}
 	if (detail->timing != NCS_TIMING_DETAIL_DEFAULT) {
 		ncs_timing_text(detail, timing, sizeof(timing));
-		ncs_append(text, size, "%stiming=%s", comma, timing);
+		ncs_append(text, size, "%stiming=%s", text[0] ? "," : "",
+			   timing);
 	}
 	if (!text[0])
 		ncs_append(text, size, "default");
@@ -326,23 +324,20 @@ static bool parse_timing(const char *word, struct ncs_change *change,
 	unsigned log2;
 
 	change->timing = true;
-	if (is(word, "default"))
-		change->to.timing = NCS_TIMING_DETAIL_DEFAULT;
-	else if (is(word, "off"))
-		change->to.timing = NCS_TIMING_DETAIL_OFF;
-	else if (is(word, "auto"))
-		change->to.timing = NCS_TIMING_DETAIL_AUTO;
-	else if (is(word, "all"))
-		change->to.timing = NCS_TIMING_DETAIL_EVERY;
-	else if (one_in &&
-		 parse_log2(one_in, NCS_TIMING_DETAIL_LOG2_MAX, &log2))
+	for (uint8_t i = 0; i <= NCS_TIMING_DETAIL_EVERY; i++) {
+		change->to.timing = i;
+		if (is(word, timing_words[i]))
+			return true;
+	}
+	if (one_in && parse_log2(one_in, NCS_TIMING_DETAIL_LOG2_MAX, &log2)) {
 		change->to.timing = (uint8_t)(NCS_TIMING_DETAIL_EVERY + log2);
-	else
-		snprintf(error, size,
-			 "timing= expects default, off, auto, all or 1/N with a"
-			 " power of two up to %u, not '%s'",
-			 1u << NCS_TIMING_DETAIL_LOG2_MAX, word);
-	return !error[0];
+		return true;
+	}
+	snprintf(error, size,
+		 "timing= expects default, off, auto, all or 1/N with a"
+		 " power of two up to %u, not '%s'",
+		 1u << NCS_TIMING_DETAIL_LOG2_MAX, word);
+	return false;
 }
 
 static bool parse_item(const char *word, struct ncs_change *change, char *error,
