@@ -290,17 +290,16 @@ int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
 		set_beginning(latest, sample);
 	latest->has_begun = latest->has_begun || sample->record_count > 0;
 	latest->taken_ns = sample->snapshot->taken_ns;
-	for (unsigned i = 0; !error && i < NCS_LATEST_KINDS; i++)
-		if (latest->rings[i].capacity > share(i, ranks))
-			error = resize(&latest->rings[i], share(i, ranks),
-				       clock);
 	for (unsigned i = 0; !error && i < NCS_LATEST_KINDS; i++) {
+		struct ncs_latest_ring *ring = &latest->rings[i];
 		size_t count = count_kind(sample, i), most = share(i, ranks);
 
-		error = count > most ?
-				put_in_order(&latest->rings[i], sample, i,
-					     count, most) :
-				put_all(&latest->rings[i], sample, i, most);
+		if (ring->capacity > most)
+			error = resize(ring, most, clock);
+		if (!error)
+			error = count > most ? put_in_order(ring, sample, i,
+							    count, most) :
+					       put_all(ring, sample, i, most);
 	}
 	return error;
 }

@@ -65,16 +65,7 @@ static const struct ncs_step_estimate unknown_time = {
 
 struct ncs_steps *ncs_steps_new(void)
 {
-	struct ncs_steps *steps = calloc(1, sizeof(*steps));
-
-	for (unsigned k = 0; steps && k < 2; k++) {
-		struct ncs_steps_view *view = &steps->directions[k].view;
-
-		view->steps = unknown;
-		for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
-			view->times[i] = unknown_time;
-	}
-	return steps;
+	return calloc(1, sizeof(struct ncs_steps));
 }
 
 void ncs_steps_free(struct ncs_steps *steps)
@@ -290,6 +281,9 @@ static void estimate(struct ncs_steps *steps, struct step_sums *direction)
 	struct ncs_steps_view *view = &direction->view;
 	bool few_lost = steps->lost <= steps->read / 100;
 
+	view->steps = unknown;
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
+		view->times[i] = unknown_time;
 	if (view->records == 0)
 		return;
 	view->steps = ncs_estimate_total_x(&direction->times[0]);
