@@ -16,22 +16,19 @@ NCS_DEFINE_LOOKUP(ncs_launch_wait_help, NCS_LAUNCH_WAITS, NCS_HELP, "unknown")
 
 /* --- Channels ------------------------------------------------------------- */
 
-uint64_t ncs_wait_ns(const struct ncs_rank *rank,
-		     const struct ncs_channel_view *channel)
-{
-	uint64_t end_ns = ncs_rank_end_ns(rank);
-
-	if (channel->state == NCS_CHANNEL_IDLE || channel->since_ns == 0 ||
-	    end_ns < channel->since_ns)
-		return 0;
-	return end_ns - channel->since_ns;
-}
-
 uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns)
 {
 	uint64_t end_ns = ncs_rank_end_ns(rank);
 
 	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
+}
+
+uint64_t ncs_wait_ns(const struct ncs_rank *rank,
+		     const struct ncs_channel_view *channel)
+{
+	return channel->state != NCS_CHANNEL_IDLE ?
+		       ncs_age_ns(rank, channel->since_ns) :
+		       0;
 }
 
 struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank)
