@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources of operations' times: their names, and which of them is used where
  * there are several: of a function, and of a class, i.e. the operations of one
- * function, size class, algorithm and protocol. Pure. */
+ * function, size class, algorithm and protocol. The bandwidth over these times, as
+ * nccl-tests computes it. Pure. */
 #ifndef NCS_ANALYSIS_BASE_TIMINGS_H
 #define NCS_ANALYSIS_BASE_TIMINGS_H
 
@@ -44,5 +45,16 @@ unsigned ncs_class_timing(const struct ncs_class_view *view);
  * They belong to `view`. */
 const struct ncs_class_times *
 ncs_times_of_class(const struct ncs_class_view *view);
+
+/* --- Bandwidth ------------------------------------------------------------ */
+
+/* Returns the algorithm bandwidth in GB/s (10^9 bytes), or a negative value if
+ * the time is 0. */
+double ncs_algorithm_bandwidth(uint64_t bytes, uint64_t time_ns);
+
+/* Returns the factor that turns the algorithm bandwidth of a function (enum
+ * ncs_function_id) into its bus bandwidth, or a negative value if `function` is
+ * out of range or needs the number of ranks and `nranks` is not positive. */
+double ncs_bus_factor(unsigned function, int nranks);
 
 #endif

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/range_totals.h"

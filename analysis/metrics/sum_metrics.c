@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"

@@ -2,7 +2,6 @@
 /* Times of classes and functions; see class_stats.h. */
 #include "analysis/model/class_stats.h"
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/model/communicators.h"

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/model/communicators.h"

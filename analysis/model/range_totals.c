@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
-#include "analysis/base/busbw.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 

@@ -4,7 +4,6 @@
 #include "analysis/views/getters.h"
 
 #include "analysis/base/append.h"
-#include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"

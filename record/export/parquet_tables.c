@@ -5,7 +5,6 @@
 
 #include <assert.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/rank.h"

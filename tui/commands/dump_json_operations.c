@@ -3,7 +3,6 @@
  * operations in flight. Must not change the rank. */
 #include "tui/commands/dump_json_parts.h"
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"

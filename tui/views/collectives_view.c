@@ -4,7 +4,6 @@
  */
 #include "tui/views/view.h"
 
-#include "analysis/base/busbw.h"
 #include "analysis/records/operation_record.h"
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/timings.h"

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/launch_text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Bandwidth: the factors of nccl-tests, and the times it is taken over. */
-#include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "test/unit/support/unit.h"
 
