@@ -15,7 +15,6 @@
 
 #include "analysis/base/finding_numbers.h"
 #include "analysis/path/path_arrivals.h"
-#include "analysis/path/path_by_rank.h"
 #include "analysis/path/path_deferred.h"
 #include "analysis/path/path_finished.h"
 #include "analysis/path/path_lines.h"
@@ -57,27 +56,16 @@ static bool init_owners(struct ncs_path *path)
 	return true;
 }
 
-/* Notes what the scenario of run k changes for all ranks alike, so that these
- * changes are not computed for each rank. */
+/* Notes what the scenario of run k needs. */
 static void init_scenario(struct ncs_path *path, size_t k)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
-	double share;
-	unsigned gap = ncs_path_gap_of(scenario, &share);
 
 	path->wants_hosts |= scenario->kind == NCS_WHAT_IF_NET &&
 			     (scenario->inter_node || scenario->peers[0] >= 0);
 	if (scenario->kind == NCS_WHAT_IF_WITHOUT && path->options.without)
 		path->moves[k] =
 			ncs_without_moves(path->options.without, k - 1);
-	if (path->moves[k] ||
-	    (gap < NCS_PATH_GAPS && (scenario->kind == NCS_WHAT_IF_HOST ||
-				     scenario->range || scenario->rank >= 0))) {
-		path->separate |= UINT64_C(1) << k;
-	} else if (gap < NCS_PATH_GAPS) {
-		path->changes.gap[k] = gap;
-		path->changes.saved[k] = share;
-	}
 }
 
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
@@ -234,6 +222,55 @@ static void note_step(struct ncs_path *path,
 		row->has_end = true;
 }
 
+/* Makes a node of the arrival at a send beside which its rank goes on, if there is
+ * one among the parts at hand. Returns its part, or `count`. */
+static size_t explain_beside(struct ncs_path *path,
+			     const struct ncs_path_pending *pending,
+			     const struct ncs_part *parts, size_t count)
+{
+	struct ncs_path_finished *beside = path->beside;
+	const struct ncs_path_arrival *arrival;
+	struct ncs_path_node *nodes;
+	size_t i = 0;
+
+	while (i < count && !path->arrivals[i].is_beside)
+		i++;
+	if (i == count)
+		return count;
+	arrival = &path->arrivals[i];
+	memset(beside, 0, path->finished_bytes);
+	nodes = ncs_path_nodes_add(path->nodes, &pending->operation, path->ends,
+				   &beside->operation);
+	beside->at_ns = beside->least_ns = arrival->at_ns;
+	beside->owner = (uint32_t)parts[i].owner;
+	beside->number = arrival->number;
+	beside->call_ns = arrival->call_ns;
+	beside->is_send = true;
+	for (size_t k = 0; k < path->run_count; k++) {
+		beside->runs[k].end_ns =
+			ncs_path_arrival_ns(path, k, &parts[i], arrival);
+		ncs_path_explain(path, k, &parts[i], arrival,
+				 beside->runs[k].end_ns, &nodes[k]);
+	}
+	return i;
+}
+
+/* Remembers that arrival as what its rank has done. */
+static void keep_beside(struct ncs_path *path,
+			const struct ncs_path_arrival *arrival)
+{
+	struct ncs_path_rank *rank = arrival->member->rank;
+	uint32_t place;
+
+	if (ncs_path_finished_place(path, rank, arrival->at_ns, &place) != 0) {
+		path->error = -ENOMEM;
+		return;
+	}
+	memcpy(ncs_path_finished_at(path, rank, place), path->beside,
+	       path->finished_bytes);
+	ncs_path_finished_order(rank, place, path->beside->least_ns);
+}
+
 /* Processes parts that wait for each other, or a single part, which is this one of
  * its operation. */
 static void process(struct ncs_path *path, struct ncs_path_pending *pending,
@@ -247,20 +284,16 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	struct ncs_path_start start;
 	struct ncs_path_node *nodes;
 	size_t beside;
-	double last_ns;
+	double last_ns = -INFINITY;
 
-	for (size_t k = 0; k < path->run_count; k++) {
-		start.ready.in_ns[k] = -INFINITY;
-		start.last[k] = 0;
-	}
-	ncs_path_arrive_by_rank(path, parts, part_times, count, place, &start);
+	ncs_path_arrive(path, parts, part_times, count, place, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
 		start.ready.ns = ncs_larger(start.ready.ns, pending->at_ns);
 	nodes = ncs_path_nodes_add(path->nodes, &pending->operation, path->ends,
 				   &start.ready.operation);
 	for (size_t k = 0; k < path->run_count; k++)
 		find_last(path, pending, role, parts, k, &start, &nodes[k]);
-	beside = ncs_path_explain_beside(path, pending, parts, count);
+	beside = explain_beside(path, pending, parts, count);
 	if (role == NCS_PATH_ROLE_WAITED_FOR)
 		note_waited_for(path, pending, &start, parts);
 	/* Report first: storing the ends may reuse places that the arrivals
@@ -269,10 +302,14 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 		report_times(path, pending, &start, &parts[i],
 			     &path->arrivals[i],
 			     ncs_since(path->base_ns, part_times[i].end_ns));
-	last_ns =
-		ncs_path_end_by_rank(path, pending, &start, part_times, count);
+	for (size_t i = 0; i < count; i++) {
+		last_ns = ncs_larger(last_ns, ncs_since(path->base_ns,
+							part_times[i].end_ns));
+		ncs_path_finished_add(path, &start.ready, &pending->edits,
+				      &part_times[i], &path->arrivals[i]);
+	}
 	if (beside < count)
-		ncs_path_keep_beside(path, &path->arrivals[beside]);
+		keep_beside(path, &path->arrivals[beside]);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
 	note_step(path, pending, &start, &path->arrivals[start.last[0]],
 		  ncs_larger(last_ns, start.ready.ns));

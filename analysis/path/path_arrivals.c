@@ -1,8 +1,174 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrivals with the changes of scenarios; see path_arrivals.h. */
+/* Arrivals as recorded, and with the changes of scenarios; see path_arrivals.h. */
 #include "analysis/path/path_arrivals.h"
 
+#include <math.h>
+
+#include "analysis/base/finding_numbers.h"
 #include "analysis/path/path_finished.h"
+#include "analysis/path/path_lines.h"
+
+/* The recorded times of a part up to its arrival. */
+struct entry {
+	double call_ns;
+	double begin_ns;
+	double arrival_ns;
+};
+
+/* Splits the time from `from_ns` until an arrival by cause. `least_ns` is the
+ * shortest time that a kernel of this rank took to begin so far; it is updated,
+ * and calling this again with the same arguments changes nothing more. */
+static void split_gap(const struct entry *entry, double from_ns,
+		      double *least_ns, double gap_ns[NCS_PATH_GAPS])
+{
+	double called_ns = ncs_larger(from_ns, entry->call_ns);
+	double begun_ns = ncs_larger(called_ns, entry->begin_ns);
+	double rest_ns = entry->arrival_ns - begun_ns;
+	double short_ns = ncs_smaller(*least_ns, rest_ns);
+	bool is_behind = entry->call_ns < from_ns && entry->begin_ns <= from_ns;
+
+	*least_ns = short_ns;
+	gap_ns[NCS_PATH_HOST] = called_ns - from_ns;
+	gap_ns[NCS_PATH_LAUNCH] =
+		begun_ns - called_ns + (is_behind ? 0 : short_ns);
+	gap_ns[NCS_PATH_QUEUE] = is_behind ? short_ns : 0;
+	gap_ns[NCS_PATH_STREAM] = rest_ns - short_ns;
+}
+
+/* --- What comes before ---------------------------------------------------- */
+
+/* Returns whether a part was queued behind one that has ended: it was launched before
+ * that, and began right after. */
+static bool is_behind(const struct entry *entry,
+		      const struct ncs_path_finished *finished)
+{
+	return entry->begin_ns < finished->at_ns &&
+	       entry->arrival_ns - finished->at_ns <= (double)NCS_LAUNCH_NS;
+}
+
+/* Returns the latest part of a communicator, if a collective's kernel that began
+ * tells that it has ended: kernels of a communicator run one after another. Its
+ * end may be recorded later, by the clock of the rank that arrived last. */
+static const struct ncs_path_finished *
+ended_before(const struct ncs_path *path, const struct ncs_part *part,
+	     const struct ncs_part_times *times,
+	     const struct ncs_path_member *member)
+{
+	const struct ncs_path_rank *rank = member->rank;
+
+	if (!times->has_begun || part->flags & NCS_PART_P2P ||
+	    rank->has_transfers)
+		return NULL;
+	if (!rank->has_several)
+		return rank->count > 0 ?
+			       ncs_path_finished_at(path, rank, rank->latest) :
+			       NULL;
+	return isfinite(member->latest->at_ns) ? member->latest : NULL;
+}
+
+/* Finds the part that an arrival follows, but for a send beside which its rank
+ * goes on. `ended` has ended by then, whatever its times say; NULL if none is
+ * known to. */
+static void find_predecessor(struct ncs_path *path, const struct entry *entry,
+			     const struct ncs_path_finished *ended,
+			     struct ncs_path_arrival *arrival)
+{
+	const struct ncs_path_member *member = arrival->member;
+	struct ncs_path_rank *rank = member->rank;
+	const struct ncs_path_finished *latest = member->latest, *found;
+
+	arrival->earliest = NULL;
+	if (rank->latest_ns <= entry->arrival_ns) {
+		found = ncs_path_finished_at(path, rank, rank->latest);
+	} else if (ended && ended->least_ns > entry->arrival_ns) {
+		found = ended;
+	} else {
+		rank->overlaps |= rank->count > 0;
+		found = ncs_path_finished_before(path, rank, entry->arrival_ns,
+						 &arrival->earliest);
+		path->report.forgotten += arrival->earliest != NULL;
+	}
+	if (latest && latest != ended && latest->least_ns > entry->arrival_ns)
+		latest = NULL;
+	if (latest && is_behind(entry, latest))
+		found = latest;
+	arrival->comm_predecessor =
+		ncs_path_before_of(latest, entry->arrival_ns);
+	arrival->predecessor = ncs_path_before_of(found, entry->arrival_ns);
+	path->report.trust.queued_parts += found && is_behind(entry, found);
+}
+
+/* Finds the part that a call follows, and what the host took for the call.
+ * `from_ns` is the end of the arrival's predecessor. */
+static void find_call(struct ncs_path *path, double from_ns,
+		      struct ncs_path_arrival *arrival)
+{
+	struct ncs_path_member *member = arrival->member;
+	const struct ncs_path_finished *earliest, *found = NULL;
+	double call_ns = arrival->call_ns, since_ns = from_ns;
+
+	if (call_ns < from_ns)
+		found = ncs_path_finished_before(path, member->rank, call_ns,
+						 &earliest);
+	arrival->call_predecessor = ncs_path_before_of(found, call_ns);
+	if (found) {
+		since_ns = ncs_smaller(found->at_ns, call_ns);
+		arrival->call_gap_ns = call_ns - since_ns;
+	}
+	arrival->is_next_call =
+		member->call_ns <= call_ns &&
+		(member->call_ns > since_ns || since_ns > call_ns);
+	arrival->host_ns = ncs_larger(
+		call_ns - (arrival->is_next_call ? member->call_ns : since_ns),
+		0);
+	member->call_ns = ncs_larger(member->call_ns, call_ns);
+}
+
+/* Finds what comes before an arrival, as recorded. */
+static void find_predecessors(struct ncs_path *path,
+			      const struct ncs_part *part,
+			      const struct ncs_part_times *times,
+			      struct ncs_path_arrival *arrival)
+{
+	struct ncs_path_member *member = &path->members[times->owner];
+	double at_ns = ncs_since(path->base_ns, times->arrival_ns);
+	/* It is not after the arrival, whatever the clocks say. */
+	struct entry entry = {
+		.call_ns = ncs_smaller(ncs_since(path->base_ns, times->call_ns),
+				       at_ns),
+		.begin_ns = ncs_smaller(
+			ncs_since(path->base_ns, times->begin_ns), at_ns),
+		.arrival_ns = at_ns,
+	};
+	double from_ns = entry.call_ns;
+
+	arrival->member = member;
+	arrival->is_first = !member->rank->has_parts;
+	member->rank->has_parts = true;
+	arrival->at_ns = entry.arrival_ns;
+	arrival->call_ns = arrival->base_ns = entry.call_ns;
+	arrival->begin_ns = entry.begin_ns;
+	arrival->is_beside = arrival->is_send = arrival->is_guessed = false;
+	arrival->comm_gap_ns = 0;
+	arrival->number = 0;
+	if (path->options.lines && member->rank->has_transfers)
+		ncs_path_find_in_line(path, part, times, arrival);
+	if (!arrival->is_beside)
+		find_predecessor(path, &entry,
+				 ended_before(path, part, times, member),
+				 arrival);
+	if (path->options.lines && member->rank->has_transfers)
+		ncs_path_skip_send(path, arrival);
+	if (arrival->predecessor.finished)
+		from_ns = ncs_smaller(arrival->predecessor.finished->at_ns,
+				      entry.arrival_ns);
+	find_call(path, from_ns, arrival);
+	split_gap(&entry, from_ns, &member->least_ns, arrival->gap_ns);
+	arrival->total_ns = arrival->at_ns - from_ns;
+	member->rank->busy_ns += arrival->gap_ns[NCS_PATH_STREAM];
+}
+
+/* --- In each run ---------------------------------------------------------- */
 
 /* Returns the end that an arrival follows in run k. */
 static double base_ns(const struct ncs_path_arrival *arrival, size_t k)
@@ -30,6 +196,25 @@ static bool is_meant(const struct ncs_path *path,
 		options->is_in_range(options->context, part, scenario->range));
 }
 
+/* Returns the cause of the gap that a scenario makes shorter, and sets *share to how much
+ * of it that saves; NCS_PATH_GAPS if it makes none shorter. */
+static unsigned gap_of(const struct ncs_scenario *scenario, double *share)
+{
+	*share = scenario->kind == NCS_WHAT_IF_OVERLAP ? 1 :
+							 1 - scenario->factor;
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_OVERLAP:
+	case NCS_WHAT_IF_STREAM:
+		return NCS_PATH_STREAM;
+	case NCS_WHAT_IF_LAUNCH:
+		return NCS_PATH_LAUNCH;
+	case NCS_WHAT_IF_HOST:
+		return NCS_PATH_HOST;
+	default:
+		return NCS_PATH_GAPS;
+	}
+}
+
 /* Returns by how much a scenario shortens a part's time before its arrival, in ns; *gap
  * is the gap that becomes shorter, NCS_PATH_GAPS if none does. */
 static double saving_ns(const struct ncs_path *path, size_t k,
@@ -39,7 +224,7 @@ static double saving_ns(const struct ncs_path *path, size_t k,
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
 	double share;
 
-	*gap = scenario ? ncs_path_gap_of(scenario, &share) : NCS_PATH_GAPS;
+	*gap = scenario ? gap_of(scenario, &share) : NCS_PATH_GAPS;
 	return *gap < NCS_PATH_GAPS && is_meant(path, scenario, part) ?
 		       arrival->gap_ns[*gap] * share :
 		       0;
@@ -65,25 +250,62 @@ double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_path_arrival *arrival)
 {
 	const struct ncs_cost_move *move = ncs_path_move(path, k, arrival);
+	const struct ncs_path_before *called = &arrival->call_predecessor;
+	const struct ncs_path_before *queued = &arrival->comm_predecessor;
+	double at_ns;
 	unsigned gap;
 
 	if (move)
 		return arrival->at_ns - (double)move->begin_ns;
-	return ncs_path_not_before_ns(
-		arrival, k, arrival->member->saved_ns[k],
-		base_ns(arrival, k) + arrival->total_ns -
-			saving_ns(path, k, part, arrival, &gap));
+	at_ns = base_ns(arrival, k) + arrival->total_ns -
+		saving_ns(path, k, part, arrival, &gap);
+	/* Not before its call, which may come earlier than by the end before it, and
+	 * not before the previous operation of its communicator has ended. */
+	if (called->finished)
+		at_ns = ncs_larger(at_ns,
+				   ncs_path_before_ns(called, k) +
+					   (arrival->call_gap_ns -
+					    arrival->member->saved_ns[k]));
+	if (queued->finished)
+		at_ns = ncs_larger(at_ns, ncs_path_before_ns(queued, k) +
+						  arrival->comm_gap_ns);
+	return at_ns;
 }
 
-void ncs_path_arrive_separately(struct ncs_path *path,
-				const struct ncs_part *parts, size_t count,
-				size_t k, struct ncs_path_start *start)
+/* Makes part i arrive in run k: it may be the last one so far. */
+static void arrive(const struct ncs_path *path, const struct ncs_part *part,
+		   const struct ncs_path_arrival *arrival, size_t i, size_t k,
+		   struct ncs_path_start *start)
 {
+	double at_ns;
+
+	if (k > 0)
+		note_call(path, k, part, arrival);
+	at_ns = ncs_path_arrival_ns(path, k, part, arrival);
+	if (at_ns > start->ready.in_ns[k]) {
+		start->ready.in_ns[k] = at_ns;
+		start->last[k] = i;
+	}
+}
+
+void ncs_path_arrive(struct ncs_path *path, const struct ncs_part *parts,
+		     const struct ncs_part_times *part_times, size_t count,
+		     size_t place, struct ncs_path_start *start)
+{
+	start->ready.ns = -INFINITY;
+	for (size_t k = 0; k < path->run_count; k++) {
+		start->ready.in_ns[k] = -INFINITY;
+		start->last[k] = 0;
+	}
 	for (size_t i = 0; i < count; i++) {
-		note_call(path, k, &parts[i], &path->arrivals[i]);
-		ncs_path_note_arrival(start, k, i,
-				      ncs_path_arrival_ns(path, k, &parts[i],
-							  &path->arrivals[i]));
+		struct ncs_path_arrival *arrival = &path->arrivals[i];
+
+		arrival->place = place == NCS_PATH_NO_PLACE ? place : place + i;
+		find_predecessors(path, &parts[i], &part_times[i], arrival);
+		start->ready.ns = ncs_larger(start->ready.ns, arrival->at_ns);
+		path->first_ns = ncs_smaller(path->first_ns, arrival->call_ns);
+		for (size_t k = 0; k < path->run_count; k++)
+			arrive(path, &parts[i], arrival, i, k, start);
 	}
 }
 
@@ -115,7 +337,7 @@ static void explain_move(const struct ncs_path *path, size_t k,
 {
 	const struct ncs_path_finished *found =
 		ended_by(path, arrival->member->rank, k, node->at_ns);
-	struct ncs_path_entry entry = { .arrival_ns = node->at_ns };
+	struct entry entry = { .arrival_ns = node->at_ns };
 	double least_ns = arrival->member->least_ns, from_ns;
 
 	entry.call_ns = ncs_smaller(arrival->call_ns - (double)move->call_ns,
@@ -128,7 +350,7 @@ static void explain_move(const struct ncs_path *path, size_t k,
 	if (found)
 		node->predecessor = ncs_path_finished_end(
 			&(struct ncs_path_before){ found, 0 }, k);
-	ncs_path_split_gap(&entry, from_ns, &least_ns, node->gap_ns);
+	split_gap(&entry, from_ns, &least_ns, node->gap_ns);
 }
 
 void ncs_path_explain(const struct ncs_path *path, size_t k,

@@ -2,7 +2,10 @@
 /* Places for finished parts, and the search among them; see path_finished.h. */
 #include "analysis/path/path_finished.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The largest number of finished parts that are remembered of a rank whose
  * operations run side by side. */
@@ -105,8 +108,10 @@ int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
 	return 0;
 }
 
-int ncs_path_end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
-			const struct ncs_path_finished *finished)
+/* Remembers the end of a send beside which its rank goes on: the next one may be
+ * queued behind it. Returns 0 or -ENOMEM. */
+static int end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
+		      const struct ncs_path_finished *finished)
 {
 	if (!rank->send) {
 		rank->send = calloc(1, path->finished_bytes);
@@ -117,4 +122,80 @@ int ncs_path_end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
 	}
 	memcpy(rank->send, finished, path->finished_bytes);
 	return 0;
+}
+
+/* Finds a place for a part in a rank whose operations do not overlap: the
+ * oldest one. */
+static uint32_t next_place(struct ncs_path_rank *rank)
+{
+	if (rank->count < NCS_PATH_ENDS)
+		rank->count++;
+	else
+		rank->forgets = true;
+	return (rank->latest + 1) % NCS_PATH_ENDS;
+}
+
+/* Fills in a part that ended as `times` say, in all runs. */
+static void
+fill(const struct ncs_path *path, const struct ncs_path_ready *ready,
+     const struct ncs_path_edits *edits, const struct ncs_part_times *times,
+     const struct ncs_path_arrival *arrival, struct ncs_path_finished *finished)
+{
+	double end_ns = ncs_since(path->base_ns, times->end_ns);
+
+	finished->at_ns = end_ns;
+	finished->least_ns = ncs_since(path->base_ns, times->least_end_ns);
+	finished->operation = ready->operation;
+	finished->owner = times->owner;
+	finished->last_channel = times->last_channel;
+	finished->unknown = edits->unknown;
+	for (size_t k = 0; k < path->run_count; k++) {
+		finished->runs[k].end_ns =
+			ncs_path_end_ns(path, k, arrival, ready, edits, end_ns);
+		finished->runs[k].transfer_ns =
+			finished->runs[k].end_ns - ready->in_ns[k];
+	}
+}
+
+void ncs_path_finished_add(struct ncs_path *path,
+			   const struct ncs_path_ready *ready,
+			   const struct ncs_path_edits *edits,
+			   const struct ncs_part_times *times,
+			   const struct ncs_path_arrival *arrival)
+{
+	struct ncs_path_rank *rank = path->members[times->owner].rank;
+	struct ncs_path_finished *latest = path->members[times->owner].latest;
+	struct ncs_path_finished *finished = path->beside_end;
+	uint32_t place = 0;
+
+	if (!arrival->is_beside) {
+		if (!rank->overlaps) {
+			place = next_place(rank);
+		} else if (ncs_path_finished_place(path, rank, arrival->at_ns,
+						   &place) != 0) {
+			path->error = -ENOMEM;
+			return;
+		}
+		finished = ncs_path_finished_at(path, rank, place);
+	}
+	fill(path, ready, edits, times, arrival, finished);
+	finished->call_ns = arrival->call_ns;
+	finished->is_send = arrival->is_send;
+	finished->number = arrival->number;
+	for (size_t k = 0; k < path->run_count; k++) {
+		if (finished->runs[k].end_ns > path->ends_ns[k]) {
+			path->ends_ns[k] = finished->runs[k].end_ns;
+			path->ends[k] = ncs_path_finished_end(
+				&(struct ncs_path_before){ finished, 0 }, k);
+		}
+	}
+	if (arrival->is_beside) {
+		if (end_beside(path, rank, finished) != 0)
+			path->error = -ENOMEM;
+		return;
+	}
+	ncs_path_finished_order(rank, place, finished->least_ns);
+	if (latest &&
+	    (isinf(latest->at_ns) || finished->least_ns >= latest->least_ns))
+		memcpy(latest, finished, path->finished_bytes);
 }

@@ -2,13 +2,9 @@
 /* Lines of work; see path_lines.h. Must not decide what a scenario cuts. */
 #include "analysis/path/path_lines.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/base/finding_numbers.h"
-#include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
 
 /* Two times are not told apart within this time, in ns. */
@@ -172,50 +168,4 @@ void ncs_path_skip_send(struct ncs_path *path, struct ncs_path_arrival *arrival)
 			arrival->predecessor =
 				ncs_path_before_of(found, arrival->at_ns);
 	}
-}
-
-size_t ncs_path_explain_beside(struct ncs_path *path,
-			       const struct ncs_path_pending *pending,
-			       const struct ncs_part *parts, size_t count)
-{
-	struct ncs_path_finished *beside = path->beside;
-	const struct ncs_path_arrival *arrival;
-	struct ncs_path_node *nodes;
-	size_t i = 0;
-
-	while (i < count && !path->arrivals[i].is_beside)
-		i++;
-	if (i == count)
-		return count;
-	arrival = &path->arrivals[i];
-	memset(beside, 0, path->finished_bytes);
-	nodes = ncs_path_nodes_add(path->nodes, &pending->operation, path->ends,
-				   &beside->operation);
-	beside->at_ns = beside->least_ns = arrival->at_ns;
-	beside->owner = (uint32_t)parts[i].owner;
-	beside->number = arrival->number;
-	beside->call_ns = arrival->call_ns;
-	beside->is_send = true;
-	for (size_t k = 0; k < path->run_count; k++) {
-		beside->runs[k].end_ns = ncs_path_arrival_ns(
-			path, k, &parts[i], arrival);
-		ncs_path_explain(path, k, &parts[i], arrival,
-				 beside->runs[k].end_ns, &nodes[k]);
-	}
-	return i;
-}
-
-void ncs_path_keep_beside(struct ncs_path *path,
-			  const struct ncs_path_arrival *arrival)
-{
-	struct ncs_path_rank *rank = arrival->member->rank;
-	uint32_t place;
-
-	if (ncs_path_finished_place(path, rank, arrival->at_ns, &place) != 0) {
-		path->error = -ENOMEM;
-		return;
-	}
-	memcpy(ncs_path_finished_at(path, rank, place), path->beside,
-	       path->finished_bytes);
-	ncs_path_finished_order(rank, place, path->beside->least_ns);
 }

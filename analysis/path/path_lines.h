@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranks that send and receive: each is a line of work that stops in receives and
- * collectives until others are there, and may go on while it sends. Private to the pass. Times are ns since its base.
+ * collectives until others are there, and may go on while it sends. Private to the pass.
+ * Times are ns since its base.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_LINES_H
 #define NCS_ANALYSIS_PATH_PATH_LINES_H
@@ -18,15 +19,5 @@ void ncs_path_find_in_line(struct ncs_path *path, const struct ncs_part *part,
  * the send: makes that the predecessor. */
 void ncs_path_skip_send(struct ncs_path *path,
 			struct ncs_path_arrival *arrival);
-
-/* Makes a node of the arrival at a send beside which its rank goes on, if there is
- * one among the parts at hand. Returns its part, or `count`. */
-size_t ncs_path_explain_beside(struct ncs_path *path,
-			       const struct ncs_path_pending *pending,
-			       const struct ncs_part *parts, size_t count);
-
-/* Remembers that arrival as what its rank has done. */
-void ncs_path_keep_beside(struct ncs_path *path,
-			  const struct ncs_path_arrival *arrival);
 
 #endif

@@ -193,8 +193,6 @@ struct ncs_path {
 	/* The latest end so far, by run. */
 	struct ncs_path_end ends[NCS_PATH_RUNS];
 	double ends_ns[NCS_PATH_RUNS];
-	struct ncs_path_changes changes;
-	uint64_t separate; /* bits: runs that need more than `changes` */
 	bool wants_hosts;  /* some scenario asks for the hosts of parts */
 	/* Work space by part of the operation at hand. */
 	struct ncs_path_arrival *arrivals;
@@ -252,16 +250,6 @@ static inline double ncs_path_end_ns(const struct ncs_path *path, size_t k,
 				  ready->in_ns[k]);
 	return ready->in_ns[k] +
 	       ncs_path_transfer_ns(edits, k, end_ns - ready->ns);
-}
-
-/* Notes that part i arrives in run k: it may be the last one so far. */
-static inline void ncs_path_note_arrival(struct ncs_path_start *start, size_t k,
-					 size_t i, double at_ns)
-{
-	if (at_ns > start->ready.in_ns[k]) {
-		start->ready.in_ns[k] = at_ns;
-		start->last[k] = i;
-	}
 }
 
 #endif
