@@ -12,7 +12,34 @@
 #ifndef NCS_ANALYSIS_PATH_PATH_NODES_H
 #define NCS_ANALYSIS_PATH_PATH_NODES_H
 
-#include "analysis/path/path_times.h"
+#include "analysis/path/critical_path.h"
+
+/* Runs of a pass over the operations, by index: 0 is the replay, which changes
+ * nothing; run k applies scenario k - 1. */
+#define NCS_PATH_RUNS (1 + NCS_SCENARIOS_MAX)
+
+/* Number of gaps, which are the first causes in their order: a rank's time
+ * before an arrival is split into these. */
+#define NCS_PATH_GAPS (NCS_PATH_STREAM + 1)
+
+/* Returns the larger value. Unlike fmax(), does not handle NaN, which never
+ * occurs. */
+static inline double ncs_larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns the smaller value; see ncs_larger(). */
+static inline double ncs_smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Returns the time since the base, in ns; negative before it. */
+static inline double ncs_since(uint64_t base_ns, uint64_t at_ns)
+{
+	return (double)(int64_t)(at_ns - base_ns);
+}
 
 /* The operation before the first one: the beginning of the job. */
 #define NCS_PATH_NO_OPERATION UINT64_MAX

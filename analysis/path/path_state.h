@@ -9,7 +9,33 @@
 
 #include "analysis/base/heap.h"
 #include "analysis/path/path_nodes.h"
-#include "analysis/path/path_times.h"
+
+/* The time when all parts that an operation's parts wait for have arrived. */
+struct ncs_path_ready {
+	uint64_t operation;
+	double ns; /* as recorded */
+	double in_ns[NCS_PATH_RUNS];
+};
+
+/* Changes to an operation's transfer, by run. The replay has none. */
+struct ncs_path_edits {
+	struct ncs_transfer_edit edits[NCS_PATH_RUNS];
+	uint64_t edited;  /* bits: runs whose edit changes anything */
+	uint64_t unknown; /* bits: runs whose change is not known */
+};
+
+/* Returns what a transfer of `ns` takes in run k. The result never decreases as
+ * `ns` grows. */
+static inline double ncs_path_transfer_ns(const struct ncs_path_edits *edits,
+					  size_t k, double ns)
+{
+	if (k > 0 && (edits->edited >> k & 1))
+		return ncs_transfer_edited(&edits->edits[k], ns);
+	return ns;
+}
+
+/* The least number of finished parts that are remembered of each rank. */
+#define NCS_PATH_ENDS 8u
 
 /* A finished part. An array of these has items of `finished_bytes`. */
 struct ncs_path_finished {

@@ -238,8 +238,8 @@ static bool is_of(const struct ncs_fit *fit, const struct ncs_joined *joined,
 	       fit->protocol == with_protocol;
 }
 
-static struct ncs_fit *find(struct ncs_fits *fits,
-			    const struct ncs_joined *joined)
+struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
+			      const struct ncs_joined *joined)
 {
 	const struct ncs_part *part = &joined->parts[0];
 
@@ -255,47 +255,7 @@ static struct ncs_fit *find(struct ncs_fits *fits,
 	return NULL;
 }
 
-int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
-		 double moving_ns)
-{
-	const struct ncs_part *part = &joined->parts[0];
-	struct ncs_fit *fit = find(fits, joined);
-	double x = (double)part->bytes, y = moving_ns, weight;
-
-	if (!(y >= 1))
-		return 0;
-	if (!fit) {
-		if (ncs_array_reserve(&fits->fits, &fits->capacity,
-				      fits->count + 1,
-				      sizeof(*fits->fits)) != 0)
-			return -ENOMEM;
-		fit = &fits->fits[fits->count++];
-		*fit = (struct ncs_fit){
-			.comm_id = joined->comm_id,
-			.function = joined->function,
-			.algorithm = part->algorithm,
-			.protocol = part->protocol,
-			.least_bytes = part->bytes,
-			.most_bytes = part->bytes,
-			.least_ns = y,
-		};
-	}
-	weight = 1 / (y * y);
-	fit->count++;
-	if (part->bytes < fit->least_bytes)
-		fit->least_bytes = part->bytes;
-	if (part->bytes > fit->most_bytes)
-		fit->most_bytes = part->bytes;
-	if (y < fit->least_ns)
-		fit->least_ns = y;
-	fit->sums[SUM_W] += weight;
-	fit->sums[SUM_X] += weight * x;
-	fit->sums[SUM_Y] += weight * y;
-	fit->sums[SUM_XX] += weight * x * x;
-	fit->sums[SUM_XY] += weight * x * y;
-	return 0;
-}
-
+/* Lays the line through all operations so far. */
 static void solve(struct ncs_fit *fit)
 {
 	const double *sums = fit->sums;
@@ -318,16 +278,42 @@ static void solve(struct ncs_fit *fit)
 	fit->beta_ns = sums[SUM_XY] / sums[SUM_XX];
 }
 
-void ncs_fits_solve(struct ncs_fits *fits)
+int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
+		 double moving_ns)
 {
-	for (size_t i = 0; i < fits->count; i++)
-		solve(&fits->fits[i]);
-}
+	const struct ncs_part *part = &joined->parts[0];
+	struct ncs_fit *fit = ncs_fits_find(fits, joined);
+	double x = (double)part->bytes, y = moving_ns, weight;
 
-const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
-				    const struct ncs_joined *joined)
-{
-	return find(fits, joined);
+	if (!(y >= 1))
+		return 0;
+	if (!fit) {
+		if (ncs_array_reserve(&fits->fits, &fits->capacity,
+				      fits->count + 1,
+				      sizeof(*fits->fits)) != 0)
+			return -ENOMEM;
+		fit = &fits->fits[fits->count++];
+		*fit = (struct ncs_fit){
+			.comm_id = joined->comm_id,
+			.function = joined->function,
+			.algorithm = part->algorithm,
+			.protocol = part->protocol,
+			.least_bytes = part->bytes,
+			.most_bytes = part->bytes,
+		};
+	}
+	weight = 1 / (y * y);
+	if (part->bytes < fit->least_bytes)
+		fit->least_bytes = part->bytes;
+	if (part->bytes > fit->most_bytes)
+		fit->most_bytes = part->bytes;
+	fit->sums[SUM_W] += weight;
+	fit->sums[SUM_X] += weight * x;
+	fit->sums[SUM_Y] += weight * y;
+	fit->sums[SUM_XX] += weight * x * x;
+	fit->sums[SUM_XY] += weight * x * y;
+	solve(fit);
+	return 0;
 }
 
 /* --- Changed transfers ---------------------------------------------------- */

@@ -53,9 +53,7 @@ struct ncs_fit {
 	uint8_t function;
 	uint8_t algorithm;
 	uint8_t protocol;
-	uint64_t count; /* operations */
 	uint64_t least_bytes, most_bytes;
-	double least_ns;
 	double sums[5];  /* of the weights, and of weighted x, y, xx, xy */
 	double alpha_ns; /* time of size 0 */
 	double beta_ns; /* time of a byte; negative if all sizes are the same */
@@ -77,12 +75,9 @@ void ncs_fits_release(struct ncs_fits *fits);
 int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
 		 double moving_ns);
 
-/* Computes the lines, after all operations were added. */
-void ncs_fits_solve(struct ncs_fits *fits);
-
 /* Returns the fit of an operation, or NULL if there is none. */
-const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
-				    const struct ncs_joined *joined);
+struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
+			      const struct ncs_joined *joined);
 
 /* --- Changed transfers ---------------------------------------------------- */
 

@@ -182,7 +182,6 @@ static void measure(const struct bench_options *bench, unsigned collectives,
 		if (ncs_fits_add(&fits, &row.joined[c],
 				 ncs_joined_moving_ns(&row.joined[c])))
 			abort();
-	ncs_fits_solve(&fits);
 	path = ncs_path_new(&options);
 	if (!path)
 		abort();

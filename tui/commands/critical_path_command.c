@@ -104,7 +104,6 @@ static int learn(struct path_run *run, struct ncs_path *path)
 	if (!result && run->without)
 		result = ncs_without_compute(run->without, run->scenarios,
 					     run->scenario_count);
-	ncs_fits_solve(&run->fits);
 	return result ? result :
 			ncs_recorded_operations_rewind(run->collectives);
 }

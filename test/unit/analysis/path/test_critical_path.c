@@ -818,7 +818,6 @@ static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
 					      ncs_joined_moving_ns(
 						      &recorded->joined[i])),
 				 0);
-	ncs_fits_solve(&fits);
 	path = ncs_path_new(&path_options);
 	assert_non_null(path);
 	for (size_t i = 0; i < recorded->count; i++)

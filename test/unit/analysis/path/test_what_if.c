@@ -203,7 +203,6 @@ static void lay_line(struct ring_operation *ring)
 					      20000 + (double)bytes / 10),
 				 0);
 	}
-	ncs_fits_solve(&ring->fits);
 }
 
 static struct ncs_transfer_edit edit_of(struct ring_operation *ring,
@@ -289,7 +288,6 @@ TEST(change_is_unknown_if_only_one_size_was_seen)
 	make_ring(&ring, 1000000);
 	assert_int_equal(ncs_fits_add(&ring.fits, &ring.joined, 120000), 0);
 	assert_int_equal(ncs_fits_add(&ring.fits, &ring.joined, 130000), 0);
-	ncs_fits_solve(&ring.fits);
 	edit_of(&ring, "net:x2", false, &unknown);
 	assert_true(unknown);
 	edit_of(&ring, "algorithm:tree", false, &unknown);
