@@ -72,11 +72,6 @@ struct ncs_cost_instances {
 	uint32_t known;      /* instances that are not censored */
 };
 
-/* Finds the events of a position that are looked at. There must be room for
- * NCS_COST_LOOKED_AT of each rank. */
-void ncs_cost_find_instances(struct ncs_cost_instances *instances,
-			     uint32_t position);
-
 /* Returns whether others wait for a rank now and then in the operations of these events,
  * or may do so. A host that never waits runs ahead of its GPU more and more, unless others
  * wait for it. Calls of a rank that is not awaited therefore follow some end, although

@@ -43,27 +43,12 @@ struct ncs_cost_edges {
 	struct ncs_cost_works works;
 };
 
-/* Returns the anchors of a kind by the setting. */
-struct ncs_cost_chosen ncs_cost_anchors_of(const struct ncs_cost_edges *edges,
-					   uint32_t kind);
-
-/* Finds what each event depends on by the setting. Returns 0 or -ENOMEM. */
-int ncs_cost_find_sources(struct ncs_cost_edges *edges);
-
 /* Returns when a node was, as measured: a launch was ready when it began. */
 static inline double ncs_cost_measured_ns(const struct ncs_cost_edges *edges,
 					  uint32_t node)
 {
 	return ncs_cost_at_ns(&edges->window->launches[node / NCS_COST_EVENTS],
 			      node % NCS_COST_EVENTS);
-}
-
-/* Returns whether a node is the readiness of a launch that waited. */
-static inline bool ncs_cost_is_hidden(const struct ncs_cost_edges *edges,
-				      uint32_t node)
-{
-	return node % NCS_COST_EVENTS == NCS_COST_READY &&
-	       edges->window->launches[node / NCS_COST_EVENTS].is_censored;
 }
 
 /* Prepares edges. Returns 0 or -ENOMEM; in both cases release them. */

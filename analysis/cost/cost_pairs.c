@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/collective_waits.h"
 #include "analysis/cost/cost_stats.h"
 
 /* Rounds in which instances and works are assigned to each other. */
@@ -41,6 +42,27 @@ struct pair_search {
 double ncs_cost_limit_ns(double best_ns, uint32_t known)
 {
 	return best_ns * (1 + 1.5 / sqrt(known)) + NCS_COST_ALIKE_NS;
+}
+
+bool ncs_cost_is_awaited(const struct ncs_cost_instances *of, uint32_t place)
+{
+	const struct ncs_cost_window *window = of->window;
+	uint32_t count = of->first[place + 1] - of->first[place], last = 0;
+
+	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++) {
+		const struct ncs_cost_launch *launch = of->instances[i].launch;
+		uint32_t operation =
+			window->launch_operations[launch->operations];
+
+		last += launch->wait_rule != NCS_WAIT_FOR_ALL ||
+			window->operations[operation].last_begin_ns -
+					launch->begin_ns <
+				(double)NCS_LAUNCH_NS +
+					(double)launch->clocks_apart_ns;
+	}
+	/* Where many ranks are alike, each is last in few operations. */
+	return (uint64_t)100 * last * of->class->rank_count >=
+	       (uint64_t)NCS_COST_SHARE * count;
 }
 
 static void find_times(struct pair_search *search,

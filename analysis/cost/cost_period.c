@@ -21,7 +21,7 @@
 struct period_search {
 	const struct ncs_cost_window *window;
 	/* Logarithms of the gaps of calls and begins, by rank. */
-	float *gaps;
+	float gaps[2 * TOLD_BY_RANKS * TOLD_BY_LAUNCHES];
 	/* By length: how far apart gaps are in one step and the next, where launches are
 	 * of the same kind, and with GAP_MOST for each of another kind. */
 	double unevenness[PERIOD_MOST + 1];
@@ -180,18 +180,11 @@ int ncs_cost_find_period(const struct ncs_cost_window *window,
 			 uint32_t *period)
 {
 	struct period_search *search = calloc(1, sizeof(*search));
-	int error = -ENOMEM;
 
-	if (search)
-		search->gaps = calloc(2 * TOLD_BY_RANKS * TOLD_BY_LAUNCHES,
-				      sizeof(*search->gaps));
-	if (search && search->gaps) {
-		search->window = window;
-		*period = find_period(search, ranks, rank_count);
-		error = 0;
-	}
-	if (search)
-		free(search->gaps);
+	if (!search)
+		return -ENOMEM;
+	search->window = window;
+	*period = find_period(search, ranks, rank_count);
 	free(search);
-	return error;
+	return 0;
 }

@@ -129,14 +129,9 @@ int ncs_cost_find_period(const struct ncs_cost_window *window,
 static inline double ncs_cost_at_ns(const struct ncs_cost_launch *launch,
 				    enum ncs_cost_event event)
 {
-	switch (event) {
-	case NCS_COST_CALL:
-		return launch->call_ns;
-	case NCS_COST_READY:
-		return launch->begin_ns;
-	default:
-		return launch->end_ns;
-	}
+	return event == NCS_COST_CALL  ? launch->call_ns :
+	       event == NCS_COST_READY ? launch->begin_ns :
+					 launch->end_ns;
 }
 
 /* Returns whether a member of an operation ends with it: else it ended before others of
