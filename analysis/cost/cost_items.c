@@ -82,19 +82,13 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int add_item(struct ncs_cost_items *items,
-		    const struct ncs_cost_part *part, uint32_t index,
-		    uint32_t rank)
+static int add_item(struct ncs_cost_items *items, struct ncs_cost_item item)
 {
 	if (ncs_array_reserve(&items->items, &items->capacity, items->count + 1,
 			      sizeof(*items->items)) != 0)
 		return -ENOMEM;
-	items->items[items->count++] = (struct ncs_cost_item){
-		.part = part,
-		.call_ns = part->call_ns,
-		.index = index,
-		.rank = rank,
-	};
+	item.call_ns = item.part->call_ns;
+	items->items[items->count++] = item;
 	return 0;
 }
 
@@ -144,13 +138,20 @@ static int take_parts(struct ncs_cost_window *window,
 		      const struct ncs_cost_part *parts, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct ncs_cost_rank *rank = rank_of(window, &parts[i]);
+		const struct ncs_cost_part *part = &parts[i];
+		struct ncs_cost_rank *rank = rank_of(window, part);
+		struct ncs_cost_item item = {
+			.part = part,
+			.stream = part->stream,
+			.member = part->member,
+			.index = (uint32_t)i,
+			.rank = (uint32_t)(rank - window->ranks),
+		};
 
 		rank->seen++;
-		if (!ncs_cost_has_times(&parts[i]))
+		if (!ncs_cost_has_times(part))
 			rank->unknown++;
-		else if (add_item(items, &parts[i], (uint32_t)i,
-				  (uint32_t)(rank - window->ranks)) != 0)
+		else if (add_item(items, item) != 0)
 			return -ENOMEM;
 	}
 	if (items->count > 0)
@@ -159,56 +160,35 @@ static int take_parts(struct ncs_cost_window *window,
 	return 0;
 }
 
-/* Returns where a series of items that begins at `first` ends. */
-static size_t series_end(const struct ncs_cost_items *items, size_t first)
+/* Returns where a run of items that begins at `first` ends: of equal ones. */
+static size_t run_end(const struct ncs_cost_items *items, size_t first,
+		      size_t count,
+		      int (*compare)(const struct ncs_cost_part *a,
+				     const struct ncs_cost_part *b))
 {
 	size_t end = first + 1;
 
-	while (end < items->count &&
-	       ncs_cost_compare_series(items->items[end].part,
-			      items->items[first].part) == 0)
+	while (end < count &&
+	       compare(items->items[end].part, items->items[first].part) == 0)
 		end++;
 	return end;
 }
 
-static size_t operation_end(const struct ncs_cost_items *items, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < items->count &&
-	       ncs_cost_compare_operations(items->items[end].part,
-				  items->items[first].part) == 0)
-		end++;
-	return end;
-}
-
-/* Makes up the part of a rank in an operation of which it is lost, as on another
- * rank, so that positions stay right. */
-static int make_up(struct ncs_cost_items *items,
-		   const struct ncs_cost_part *like,
-		   const struct ncs_cost_part *some)
-{
-	struct ncs_cost_part *lost;
-
-	if (ncs_array_reserve(&items->lost, &items->lost_capacity,
-			      items->lost_count + 1, sizeof(*items->lost)) != 0)
-		return -ENOMEM;
-	lost = &items->lost[items->lost_count++];
-	*lost = *like;
-	lost->rank = some->rank;
-	lost->member = some->member;
-	lost->stream = some->stream;
-	return 0;
-}
-
+/* Makes up the parts of ranks in an operation of which they are lost, as on another rank,
+ * so that positions stay right. */
 static int make_up_operation(struct ncs_cost_items *items, size_t first,
-			     size_t end, size_t rank_count)
+			     size_t end, uint32_t rank_count)
 {
 	const struct ncs_cost_part *like = items->items[first].part;
 	size_t at = first;
 
-	for (size_t rank = 0; rank < rank_count; rank++) {
+	for (uint32_t rank = 0; rank < rank_count; rank++) {
 		const struct ncs_cost_span *span = &items->spans[rank];
+		struct ncs_cost_item lost = {
+			.part = like,
+			.index = NCS_COST_NONE,
+			.rank = rank,
+		};
 
 		while (at < end && items->items[at].rank < rank)
 			at++;
@@ -216,7 +196,9 @@ static int make_up_operation(struct ncs_cost_items *items, size_t first,
 		    !span->some || span->least >= like->number ||
 		    span->most <= like->number)
 			continue;
-		if (make_up(items, like, span->some) != 0)
+		lost.stream = span->some->stream;
+		lost.member = span->some->member;
+		if (add_item(items, lost) != 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -224,11 +206,11 @@ static int make_up_operation(struct ncs_cost_items *items, size_t first,
 
 /* Makes up what is lost of a series. */
 static int make_up_series(struct ncs_cost_items *items, size_t first,
-			  size_t end, size_t rank_count)
+			  size_t end, uint32_t rank_count)
 {
 	size_t ranks = 0;
 
-	for (size_t i = 0; i < rank_count; i++)
+	for (uint32_t i = 0; i < rank_count; i++)
 		items->spans[i] = (struct ncs_cost_span){ .least = UINT64_MAX };
 	for (size_t i = first; i < end; i++) {
 		const struct ncs_cost_item *item = &items->items[i];
@@ -242,7 +224,8 @@ static int make_up_series(struct ncs_cost_items *items, size_t first,
 			span->most = item->part->number;
 	}
 	while (first < end) {
-		size_t next = operation_end(items, first);
+		size_t next =
+			run_end(items, first, end, ncs_cost_compare_operations);
 
 		if (next - first < ranks &&
 		    make_up_operation(items, first, next, rank_count) != 0)
@@ -255,21 +238,19 @@ static int make_up_series(struct ncs_cost_items *items, size_t first,
 static int make_up_lost(struct ncs_cost_window *window,
 			struct ncs_cost_items *items)
 {
-	for (size_t i = 0, end; i < items->count; i = end) {
-		end = series_end(items, i);
+	size_t count = items->count;
+
+	for (size_t i = 0, end; i < count; i = end) {
+		end = run_end(items, i, count, ncs_cost_compare_series);
 		for (size_t k = i + 1; k < end; k++)
 			window->missing_count += ncs_cost_missing_between(
 				items->items[k - 1].part, items->items[k].part);
 		if (!ncs_cost_is_transfer(items->items[i].part) &&
-		    make_up_series(items, i, end, window->rank_count) != 0)
+		    make_up_series(items, i, end,
+				   (uint32_t)window->rank_count) != 0)
 			return -ENOMEM;
 	}
-	for (size_t i = 0; i < items->lost_count; i++)
-		if (add_item(items, &items->lost[i], NCS_COST_NONE,
-			     (uint32_t)(rank_of(window, &items->lost[i]) -
-					window->ranks)) != 0)
-			return -ENOMEM;
-	if (items->lost_count > 0)
+	if (items->count > count)
 		qsort(items->items, items->count, sizeof(*items->items),
 		      by_operation);
 	return 0;
@@ -331,12 +312,11 @@ static void find_streams(const struct ncs_cost_window *window,
 			if (item->part->comm_id != comm_id)
 				break;
 			if (span->stream == 0)
-				span->stream = item->part->stream;
+				span->stream = item->stream;
 		}
 		for (size_t i = first; i < end; i++) {
 			struct ncs_cost_item *item = &items->items[i];
 
-			item->stream = item->part->stream;
 			if (item->stream == 0)
 				item->stream = items->spans[item->rank].stream;
 			if (item->stream == 0)
@@ -370,7 +350,6 @@ int ncs_cost_items_make(struct ncs_cost_items *items,
 void ncs_cost_items_release(struct ncs_cost_items *items)
 {
 	free(items->items);
-	free(items->lost);
 	free(items->spans);
 	*items = (struct ncs_cost_items){ 0 };
 }

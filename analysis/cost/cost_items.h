@@ -9,9 +9,10 @@
 
 /* A part that has times. */
 struct ncs_cost_item {
-	const struct ncs_cost_part *part;
+	const struct ncs_cost_part *part; /* if it is made up, another rank's */
 	uint64_t call_ns; /* in the order of sequence numbers */
 	uint64_t stream;  /* known, or as likely */
+	int32_t member;   /* rank in the communicator */
 	uint32_t index;   /* of the part; NONE: it is made up */
 	uint32_t rank;    /* index */
 	uint32_t operation;
@@ -22,8 +23,6 @@ struct ncs_cost_item {
 struct ncs_cost_items {
 	struct ncs_cost_item *items;
 	size_t count, capacity;
-	struct ncs_cost_part *lost; /* parts that are made up */
-	size_t lost_count, lost_capacity;
 	struct ncs_cost_span {
 		const struct ncs_cost_part *some; /* NULL: it has none */
 		uint64_t least, most;             /* of numbers */

@@ -54,42 +54,33 @@ void ncs_cost_replay_release(struct ncs_cost_replay *replay)
 
 /* --- The order ------------------------------------------------------------ */
 
-/* The steps that one step depends on. */
-struct depends {
-	struct ncs_cost_replay *replay;
-	size_t count; /* on the stack */
-	bool failed;
-};
-
-static void push(struct depends *depends, uint32_t step)
+static void push(struct ncs_cost_replay *replay, uint32_t step)
 {
-	struct ncs_cost_replay *replay = depends->replay;
-
 	/* One that is open is a circle, by clocks that disagree: it counts as
 	 * measured. */
 	if (replay->states[step] != UNSEEN)
 		return;
 	if (ncs_array_reserve(&replay->stack, &replay->stack_capacity,
-			      depends->count + 1,
+			      replay->stack_count + 1,
 			      sizeof(*replay->stack)) != 0) {
-		depends->failed = true;
+		replay->error = -ENOMEM;
 		return;
 	}
-	replay->stack[depends->count++] = step;
+	replay->stack[replay->stack_count++] = step;
 }
 
-static void push_end(struct depends *depends, uint32_t index)
+static void push_end(struct ncs_cost_replay *replay, uint32_t index)
 {
-	const struct ncs_cost_window *window = depends->replay->edges->window;
+	const struct ncs_cost_window *window = replay->edges->window;
 	const struct ncs_cost_launch *launch = &window->launches[index];
 
 	for (uint32_t i = 0; i < launch->operation_count; i++)
-		push(depends,
+		push(replay,
 		     (uint32_t)(2 * window->launch_count) +
 			     window->launch_operations[launch->operations + i]);
 }
 
-static void push_sources(struct depends *depends,
+static void push_sources(struct ncs_cost_replay *replay,
 			 const struct ncs_cost_source *source)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -98,17 +89,17 @@ static void push_sources(struct depends *depends,
 		if (node == NCS_COST_NONE)
 			continue;
 		if (node % NCS_COST_EVENTS == NCS_COST_END)
-			push_end(depends, node / NCS_COST_EVENTS);
+			push_end(replay, node / NCS_COST_EVENTS);
 		else
-			push(depends, 2 * (node / NCS_COST_EVENTS) +
-					      (node % NCS_COST_EVENTS ==
-					       NCS_COST_READY));
+			push(replay, 2 * (node / NCS_COST_EVENTS) +
+					     (node % NCS_COST_EVENTS ==
+					      NCS_COST_READY));
 	}
 }
 
-static void push_all(struct depends *depends, uint32_t step)
+static void push_all(struct ncs_cost_replay *replay, uint32_t step)
 {
-	const struct ncs_cost_edges *edges = depends->replay->edges;
+	const struct ncs_cost_edges *edges = replay->edges;
 	const struct ncs_cost_window *window = edges->window;
 	const struct ncs_cost_launch *launch;
 	uint32_t index = step / 2;
@@ -118,43 +109,41 @@ static void push_all(struct depends *depends, uint32_t step)
 			&window->operations[step - 2 * window->launch_count];
 
 		for (uint32_t i = 0; i < operation->count; i++)
-			push(depends,
+			push(replay,
 			     2 * window->members[operation->first + i] + 1);
 		return;
 	}
 	launch = &window->launches[index];
-	push_sources(depends, &edges->sources[index][step % 2]);
+	push_sources(replay, &edges->sources[index][step % 2]);
 	if (step % 2 == 0) {
 		if (index > window->ranks[launch->rank].first)
-			push(depends, step - 2);
+			push(replay, step - 2);
 		return;
 	}
-	push(depends, step - 1);
+	push(replay, step - 1);
 	if (launch->before != NCS_COST_NONE)
-		push_end(depends, launch->before);
+		push_end(replay, launch->before);
 }
 
 /* Adds a step to the order, after all that it depends on. */
-static int add_step(struct ncs_cost_replay *replay, uint32_t step)
+static void add_step(struct ncs_cost_replay *replay, uint32_t step)
 {
-	struct depends depends = { .replay = replay };
-
-	push(&depends, step);
-	while (depends.count > 0 && !depends.failed) {
-		uint32_t top = replay->stack[depends.count - 1];
+	replay->stack_count = 0;
+	push(replay, step);
+	while (replay->stack_count > 0 && !replay->error) {
+		uint32_t top = replay->stack[replay->stack_count - 1];
 
 		if (replay->states[top] == UNSEEN) {
 			replay->states[top] = OPEN;
-			push_all(&depends, top);
+			push_all(replay, top);
 			continue;
 		}
 		if (replay->states[top] == OPEN) {
 			replay->states[top] = DONE;
 			replay->order[replay->order_count++] = top;
 		}
-		depends.count--;
+		replay->stack_count--;
 	}
-	return depends.failed ? -ENOMEM : 0;
 }
 
 /* Finds from when on the anchors of some rank are known, and the last end. */
@@ -190,15 +179,14 @@ int ncs_cost_replay_begin(struct ncs_cost_replay *replay)
 {
 	const struct ncs_cost_window *window = replay->edges->window;
 	size_t steps = 2 * window->launch_count + window->operation_count;
-	int error = 0;
 
 	memset(replay->states, UNSEEN, steps);
 	replay->order_count = 0;
-	for (uint32_t i = 0; !error && i < steps; i++)
-		error = add_step(replay, i);
+	for (uint32_t i = 0; !replay->error && i < steps; i++)
+		add_step(replay, i);
 	find_window(replay);
 	ncs_cost_replay_reset(replay, 0, (uint32_t)window->launch_count);
-	return error;
+	return replay->error;
 }
 
 void ncs_cost_replay_reset(struct ncs_cost_replay *replay, uint32_t first,

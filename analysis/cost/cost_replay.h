@@ -28,7 +28,8 @@ struct ncs_cost_replay {
 	/* Work space of the search for the order. */
 	uint8_t *states;
 	uint32_t *stack;
-	size_t stack_capacity;
+	size_t stack_count, stack_capacity;
+	int error; /* 0 or -ENOMEM */
 	/* The window that counts: in which anchors are known. */
 	double from_ns, until_ns;
 	double gain_ns;                          /* at its end: mean of ranks */

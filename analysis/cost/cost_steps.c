@@ -58,17 +58,14 @@ static uint64_t sign(const struct search *search,
 
 /* --- The step ------------------------------------------------------------- */
 
-/* Sets *first to the first of the commonest rows of `period` launches of a rank.
- * Returns false if none comes twice. A launch from outside the step turns what
- * follows: counts by place would mix positions. */
-static bool find_row(const struct search *search,
-		     const struct ncs_cost_rank *rank, uint32_t period,
-		     uint32_t *first)
+/* Fills in the hashes of all rows of `period` launches of a rank, of which it has as many
+ * at least. Returns their number. */
+static uint32_t hash_rows(const struct search *search,
+			  const struct ncs_cost_rank *rank, uint32_t period)
 {
 	const struct ncs_cost_launch *launches = launches_of(search, rank);
 	const uint64_t factor = ncs_hash(1) | 1;
-	uint64_t row = 0, oldest = 1, commonest = 0, *rows = search->words;
-	uint32_t rows_count = 0, same = 0, most = 0;
+	uint64_t row = 0, oldest = 1;
 
 	for (uint32_t i = 0; i < period; i++)
 		oldest *= factor;
@@ -77,25 +74,36 @@ static bool find_row(const struct search *search,
 		if (i >= period)
 			row -= oldest * launches[i - period].token;
 		if (i + 1 >= period)
-			rows[rows_count++] = row;
+			search->words[i + 1 - period] = row;
 	}
-	qsort(rows, rows_count, sizeof(*rows), compare_words);
-	for (uint32_t i = 0; i < rows_count; i++) {
+	return rank->count + 1 - period;
+}
+
+/* Sets *first to the first of the commonest rows of `period` launches of a rank.
+ * Returns false if none comes twice. A launch from outside the step turns what
+ * follows: counts by place would mix positions. */
+static bool find_row(const struct search *search,
+		     const struct ncs_cost_rank *rank, uint32_t period,
+		     uint32_t *first)
+{
+	uint64_t commonest = 0, *rows = search->words;
+	uint32_t count, same = 0, most = 0;
+
+	if (rank->count < period)
+		return false;
+	count = hash_rows(search, rank, period);
+	qsort(rows, count, sizeof(*rows), compare_words);
+	for (uint32_t i = 0; i < count; i++) {
 		same = i > 0 && rows[i] == rows[i - 1] ? same + 1 : 1;
 		if (same > most) {
 			most = same;
 			commonest = rows[i];
 		}
 	}
-	row = 0;
-	for (uint32_t i = 0; i < rank->count; i++) {
-		row = row * factor + launches[i].token;
-		if (i >= period)
-			row -= oldest * launches[i - period].token;
-		*first = i + 1 - period;
-		if (i + 1 >= period && row == commonest)
-			break;
-	}
+	hash_rows(search, rank, period);
+	*first = 0;
+	while (rows[*first] != commonest)
+		++*first;
 	return most >= 2;
 }
 

@@ -90,23 +90,23 @@ static bool is_one_launch(const struct ncs_cost_item *a,
 
 /* Numbers of a rank's streams or communicators, by their first use. */
 struct first_use {
-	uint64_t *names;
-	uint32_t *latest; /* launches */
-	size_t count, names_capacity, latest_capacity;
+	struct {
+		uint64_t name;
+		uint32_t latest; /* launch */
+	} * all;
+	size_t count, capacity;
 };
 
 static int number_of(struct first_use *use, uint64_t name, size_t *number)
 {
 	for (*number = 0; *number < use->count; (*number)++)
-		if (use->names[*number] == name)
+		if (use->all[*number].name == name)
 			return 0;
-	if (ncs_array_reserve(&use->names, &use->names_capacity, use->count + 1,
-			      sizeof(*use->names)) != 0 ||
-	    ncs_array_reserve(&use->latest, &use->latest_capacity,
-			      use->count + 1, sizeof(*use->latest)) != 0)
+	if (ncs_array_reserve(&use->all, &use->capacity, use->count + 1,
+			      sizeof(*use->all)) != 0)
 		return -ENOMEM;
-	use->names[use->count] = name;
-	use->latest[use->count++] = NCS_COST_NONE;
+	use->all[use->count].name = name;
+	use->all[use->count++].latest = NCS_COST_NONE;
 	return 0;
 }
 
@@ -133,12 +133,14 @@ static uint64_t hash_of(const struct ncs_cost_item *items, size_t count)
 
 /* Returns whether a part may end before others of its operation begin: it sends, or waits
  * for a root alone, which has begun. */
-static bool may_end_early(const struct ncs_cost_part *part)
+static bool may_end_early(const struct ncs_cost_item *item)
 {
+	const struct ncs_cost_part *part = item->part;
+
 	if (part->function == NCS_FUNCTION_SEND)
 		return true;
 	return ncs_has_root(part->function) &&
-	       (part->peer != part->member ||
+	       (part->peer != item->member ||
 		ncs_wait_rule_of(part->function) != NCS_WAIT_FOR_LEAVES);
 }
 
@@ -160,7 +162,7 @@ static void make_launch(struct ncs_cost_window *window,
 		part = items[i].part;
 		bytes += part->bytes;
 		is_root |= ncs_has_root(part->function) &&
-			   part->peer == part->member;
+			   part->peer == items[i].member;
 		if (transfers ? part->begin_ns < begin_ns :
 				part->begin_ns > begin_ns)
 			begin_ns = part->begin_ns;
@@ -186,7 +188,7 @@ static void make_launch(struct ncs_cost_window *window,
 		.launching_ns = (float)(part->launched_ns - items[0].call_ns),
 		.tail_ns = (float)(latest_end_ns - end_ns),
 		.is_root = is_root,
-		.may_end_early = count == 1 && may_end_early(part),
+		.may_end_early = count == 1 && may_end_early(&items[0]),
 		.wait_rule = (uint8_t)ncs_wait_rule_of(part->function),
 	};
 }
@@ -247,15 +249,14 @@ static int make_rank(struct ncs_cost_window *window,
 			break;
 		launch->token =
 			ncs_hash_add(ncs_hash_add(launch->token, comm), stream);
-		launch->before = streams.latest[stream];
-		streams.latest[stream] = (uint32_t)(launch - window->launches);
+		launch->before = streams.all[stream].latest;
+		streams.all[stream].latest =
+			(uint32_t)(launch - window->launches);
 	}
 	rank->count = (uint32_t)window->launch_count - rank->first;
 	censor(window, rank);
-	free(comms.names);
-	free(comms.latest);
-	free(streams.names);
-	free(streams.latest);
+	free(comms.all);
+	free(streams.all);
 	return error;
 }
 
