@@ -24,7 +24,7 @@ int ncs_cost_edges_init(struct ncs_cost_edges *edges,
 		.hidden_ns = calloc(window->launch_count + 1,
 				    sizeof(*edges->hidden_ns)),
 	};
-	if (ncs_cost_works_init(&edges->works, window, kind_count) != 0 ||
+	if (ncs_cost_works_init(&edges->works, window) != 0 ||
 	    !edges->sources || !edges->hidden_ns)
 		return -ENOMEM;
 	return 0;
@@ -142,8 +142,9 @@ static int find_source(struct ncs_cost_edges *edges, uint32_t index,
 		source->nodes[1] = NCS_COST_NONE;
 		key = ncs_hash_add(key, launch->position);
 		key = ncs_hash_add(key, window->launches[other].token);
-		return ncs_cost_other_kind(&edges->works, window, class, key,
-					   event, &source->kind);
+		return ncs_cost_other_kind(&edges->works,
+					   &window->classes[class], key, event,
+					   &source->kind);
 	}
 	source->kind = NCS_COST_NONE;
 	if (is_regular && event == NCS_COST_READY && launch->is_censored)
@@ -151,7 +152,7 @@ static int find_source(struct ncs_cost_edges *edges, uint32_t index,
 	source->nodes[0] = latest_before(edges, index, event);
 	if (is_regular || class == NCS_COST_NONE)
 		return 0;
-	return ncs_cost_other_kind(&edges->works, window, class,
+	return ncs_cost_other_kind(&edges->works, &window->classes[class],
 				   ncs_hash_add(key, launch->token), event,
 				   &source->kind);
 }
@@ -249,9 +250,9 @@ static struct ncs_cost_bucket *bucket_of(const struct ncs_cost_edges *edges,
 {
 	const struct ncs_cost_window *window = edges->window;
 
-	return &edges->works.buckets[ncs_cost_bucket_of(
-		&edges->works, window, edges->sources[index][k].kind, anchor,
-		&window->ranks[window->launches[index].rank])];
+	return ncs_cost_bucket_of(&edges->works, edges->sources[index][k].kind,
+				  anchor,
+				  &window->ranks[window->launches[index].rank]);
 }
 
 /* Counts the works of all events, and then puts them into their buckets. */
@@ -290,7 +291,7 @@ static int sum_works(struct ncs_cost_edges *edges)
 		for (unsigned k = 0; k < 2; k++)
 			works->kinds[i].anchors[k] = chosen.anchors[k].event;
 	}
-	ncs_cost_works_finish(works, edges->window, edges->setting.slow);
+	ncs_cost_works_finish(works, edges->setting.slow);
 	return 0;
 }
 
@@ -421,17 +422,16 @@ void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 		for (unsigned anchor = 0; anchor < 2; anchor++) {
 			const struct ncs_cost_source *source =
 				&edges->sources[i][k];
-			struct ncs_cost_map map;
 			double own_ns, less_ns;
 
 			if (source->kind == NCS_COST_NONE ||
 			    source->nodes[anchor] == NCS_COST_NONE)
 				continue;
-			map = ncs_cost_map_of(&edges->works, edges->window,
-					      rank, source->kind, anchor);
 			own_ns = work_ns(edges, i, k, anchor);
 			less_ns = own_ns - ncs_cost_mapped_ns(&edges->works,
-							      &map, own_ns);
+							      rank,
+							      source->kind,
+							      anchor, own_ns);
 			slack_ns[i][k][anchor] +=
 				(float)(only_shorter ? fmax(less_ns, 0) :
 						       less_ns);

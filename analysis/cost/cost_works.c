@@ -13,10 +13,10 @@
 /* --- Kinds and buckets ---------------------------------------------------- */
 
 static int add_kind(struct ncs_cost_works *works,
-		    const struct ncs_cost_window *window, uint32_t class_index,
+		    const struct ncs_cost_class *class,
 		    enum ncs_cost_event event, bool is_regular)
 {
-	uint32_t ranks = window->classes[class_index].rank_count;
+	uint32_t ranks = class->rank_count;
 
 	if (ncs_array_reserve(&works->kinds, &works->kind_capacity,
 			      works->kind_count + 1,
@@ -26,7 +26,7 @@ static int add_kind(struct ncs_cost_works *works,
 				     sizeof(*works->buckets)) != 0)
 		return -ENOMEM;
 	works->kinds[works->kind_count++] = (struct ncs_cost_work_kind){
-		.class_index = class_index,
+		.class = class,
 		.first = (uint32_t)works->bucket_count,
 		.event = event,
 		.anchors = { NCS_COST_END, NCS_COST_END },
@@ -37,20 +37,20 @@ static int add_kind(struct ncs_cost_works *works,
 }
 
 int ncs_cost_works_init(struct ncs_cost_works *works,
-			const struct ncs_cost_window *window, size_t kind_count)
+			const struct ncs_cost_window *window)
 {
-	*works = (struct ncs_cost_works){ 0 };
+	*works = (struct ncs_cost_works){ .window = window };
 	works->paces = calloc(window->rank_count + 1, sizeof(*works->paces));
 	works->scratch = calloc(2 * window->rank_count + 2, sizeof(double));
 	if (!works->paces || !works->scratch)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < window->class_count; i++)
 		for (uint32_t k = 0; k < 2 * window->classes[i].period; k++)
-			if (add_kind(works, window, i,
+			if (add_kind(works, &window->classes[i],
 				     k % 2 ? NCS_COST_READY : NCS_COST_CALL,
 				     true) != 0)
 				return -ENOMEM;
-	return works->kind_count == kind_count ? 0 : -EINVAL;
+	return 0;
 }
 
 void ncs_cost_works_release(struct ncs_cost_works *works)
@@ -65,8 +65,7 @@ void ncs_cost_works_release(struct ncs_cost_works *works)
 }
 
 int ncs_cost_other_kind(struct ncs_cost_works *works,
-			const struct ncs_cost_window *window,
-			uint32_t class_index, uint64_t key,
+			const struct ncs_cost_class *class, uint64_t key,
 			enum ncs_cost_event event, uint32_t *kind)
 {
 	size_t low = 0, high = works->other_count;
@@ -87,7 +86,7 @@ int ncs_cost_other_kind(struct ncs_cost_works *works,
 	if (ncs_array_reserve(&works->others, &works->other_capacity,
 			      works->other_count + 1,
 			      sizeof(*works->others)) != 0 ||
-	    add_kind(works, window, class_index, event, false) != 0)
+	    add_kind(works, class, event, false) != 0)
 		return -ENOMEM;
 	at = &works->others[low];
 	memmove(at + 1, at, (works->other_count - low) * sizeof(*at));
@@ -144,12 +143,10 @@ static void finish_bucket(struct ncs_cost_works *works,
 
 /* Returns the buckets of a kind's ranks. */
 static struct ncs_cost_bucket *ranks_of(const struct ncs_cost_works *works,
-					const struct ncs_cost_window *window,
 					const struct ncs_cost_work_kind *kind,
-					unsigned anchor, uint32_t *count)
+					unsigned anchor)
 {
-	*count = window->classes[kind->class_index].rank_count;
-	return &works->buckets[kind->first + anchor * *count];
+	return &works->buckets[kind->first + anchor * kind->class->rank_count];
 }
 
 /* Returns the median of the ranks' medians, NAN if fewer than two are known. */
@@ -166,31 +163,31 @@ static double usual_of(struct ncs_cost_works *works,
 
 /* Finds how slow each rank is: of the kinds that are not short, the one in which it
  * is most like all others tells. A delay in one kind is none in others. */
-static void find_paces(struct ncs_cost_works *works,
-		       const struct ncs_cost_window *window)
+static void find_paces(struct ncs_cost_works *works)
 {
-	double *longest_ns = &works->scratch[window->rank_count + 1];
+	size_t rank_count = works->window->rank_count;
+	double *longest_ns = &works->scratch[rank_count + 1];
 
-	for (size_t i = 0; i < window->rank_count; i++)
+	for (size_t i = 0; i < rank_count; i++) {
+		works->paces[i] = (struct ncs_cost_pace){ NAN, 0 };
 		longest_ns[i] = 0;
+	}
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t k = 0; k < 2 * works->kind_count; k++) {
 			const struct ncs_cost_work_kind *kind =
 				&works->kinds[k / 2];
-			const struct ncs_cost_class *class =
-				&window->classes[kind->class_index];
-			const struct ncs_cost_bucket *ranks;
-			uint32_t count;
+			const struct ncs_cost_class *class = kind->class;
+			const struct ncs_cost_bucket *ranks =
+				ranks_of(works, kind, k % 2);
 			double usual_ns;
 
 			if (!kind->is_regular || kind->event != NCS_COST_READY)
 				continue;
-			ranks = ranks_of(works, window, kind, k % 2, &count);
-			usual_ns = usual_of(works, ranks, count);
+			usual_ns = usual_of(works, ranks, class->rank_count);
 			if (isnan(usual_ns) ||
 			    usual_ns <= (double)NCS_LAUNCH_NS)
 				continue;
-			for (uint32_t i = 0; i < count; i++) {
+			for (uint32_t i = 0; i < class->rank_count; i++) {
 				uint32_t rank = class->ranks[i];
 				struct ncs_cost_pace *pace =
 					&works->paces[rank];
@@ -213,10 +210,9 @@ static void find_paces(struct ncs_cost_works *works,
 }
 
 /* Leaves only what an assumption takes of how slow ranks are. */
-static void assume(struct ncs_cost_works *works, size_t rank_count,
-		   enum ncs_cost_slow slow)
+static void assume(struct ncs_cost_works *works, enum ncs_cost_slow slow)
 {
-	for (size_t i = 0; i < rank_count; i++) {
+	for (size_t i = 0; i < works->window->rank_count; i++) {
 		struct ncs_cost_pace *pace = &works->paces[i];
 
 		if (slow != NCS_COST_SLOW_BY_FACTOR || isnan(pace->factor))
@@ -231,16 +227,14 @@ static void assume(struct ncs_cost_works *works, size_t rank_count,
  * is not known, half of MOST of the limit. By that half alone, ahead-host-late of
  * test/recordings is wrong. The rank at `place` of the class does not count. */
 static double unseen_chain(struct ncs_cost_works *works,
-			   const struct ncs_cost_window *window,
 			   const struct ncs_cost_work_kind *kind,
 			   unsigned anchor, uint32_t place, double limit_ns)
 {
-	uint32_t count, known = 0;
-	const struct ncs_cost_bucket *ranks =
-		ranks_of(works, window, kind, 1 - anchor, &count);
-	double *after_ns = &works->scratch[window->rank_count + 1];
+	const struct ncs_cost_bucket *ranks = ranks_of(works, kind, 1 - anchor);
+	double *after_ns = &works->scratch[works->window->rank_count + 1];
+	uint32_t known = 0;
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < kind->class->rank_count; i++)
 		if (i != place && !isnan(ranks[i].median_ns))
 			after_ns[known++] = ranks[i].median_ns;
 	if (kind->anchors[1 - anchor] != NCS_COST_END || known == 0)
@@ -250,13 +244,11 @@ static double unseen_chain(struct ncs_cost_works *works,
 
 /* Finds what is expected of a rank in a kind of which it was not seen. */
 static void expect(struct ncs_cost_works *works,
-		   const struct ncs_cost_window *window,
 		   const struct ncs_cost_work_kind *kind, unsigned anchor)
 {
-	uint32_t count, known = 0;
-	struct ncs_cost_bucket *ranks =
-		ranks_of(works, window, kind, anchor, &count);
-	const uint32_t *numbers = window->classes[kind->class_index].ranks;
+	struct ncs_cost_bucket *ranks = ranks_of(works, kind, anchor);
+	const uint32_t *numbers = kind->class->ranks;
+	uint32_t count = kind->class->rank_count, known = 0;
 	bool is_chain = kind->event == NCS_COST_CALL &&
 			kind->anchors[anchor] == NCS_COST_CALL;
 	double usual_ns = NAN;
@@ -274,9 +266,9 @@ static void expect(struct ncs_cost_works *works,
 		/* Seen of one rank only, which may be the late one. */
 		if (is_chain && known < 2 &&
 		    ranks[i].less_count >= NCS_COST_STEPS)
-			ns = fmin(ns, unseen_chain(works, window, kind, anchor,
-						   UINT32_MAX,
-						   ranks[i].least_less_ns));
+			ns = fmin(ns,
+				  unseen_chain(works, kind, anchor, UINT32_MAX,
+					       ranks[i].least_less_ns));
 		ranks[i].expected_ns = isnan(ranks[i].median_ns) ?
 					       (float)ns :
 					       ranks[i].median_ns;
@@ -284,17 +276,14 @@ static void expect(struct ncs_cost_works *works,
 }
 
 void ncs_cost_works_finish(struct ncs_cost_works *works,
-			   const struct ncs_cost_window *window,
 			   enum ncs_cost_slow slow)
 {
 	for (size_t i = 0; i < works->bucket_count; i++)
 		finish_bucket(works, &works->buckets[i]);
-	for (size_t i = 0; i < window->rank_count; i++)
-		works->paces[i] = (struct ncs_cost_pace){ NAN, 0 };
-	find_paces(works, window);
-	assume(works, window->rank_count, slow);
+	find_paces(works);
+	assume(works, slow);
 	for (size_t k = 0; k < 2 * works->kind_count; k++)
-		expect(works, window, &works->kinds[k / 2], k % 2);
+		expect(works, &works->kinds[k / 2], k % 2);
 }
 
 /* --- What works become ---------------------------------------------------- */
@@ -306,73 +295,6 @@ static bool is_seen(const struct ncs_cost_bucket *bucket, uint32_t count)
 
 	return (seen > 0 && seen >= count / 4) ||
 	       (seen >= NCS_COST_STEPS && all >= count / 4);
-}
-
-/* Returns the usual pace of the others of a class. */
-static struct ncs_cost_pace others_pace(struct ncs_cost_works *works,
-					const struct ncs_cost_class *class,
-					uint32_t place)
-{
-	struct ncs_cost_pace pace = { 1, 0 };
-
-	if (class->rank_count < 2)
-		return pace;
-	for (unsigned k = 0; k < 2; k++) {
-		uint32_t count = 0;
-
-		for (uint32_t i = 0; i < class->rank_count; i++)
-			if (i != place)
-				works->scratch[count++] =
-					k ? works->paces[class->ranks[i]]
-							.delay_ns :
-					    works->paces[class->ranks[i]].factor;
-		*(k ? &pace.delay_ns : &pace.factor) =
-			ncs_cost_median(works->scratch, count);
-	}
-	return pace;
-}
-
-struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
-				    const struct ncs_cost_window *window,
-				    const struct ncs_cost_rank *rank,
-				    uint32_t index, unsigned anchor)
-{
-	const struct ncs_cost_work_kind *kind = &works->kinds[index];
-	const struct ncs_cost_class *class =
-		&window->classes[kind->class_index];
-	struct ncs_cost_map map = {
-		.most_ns = INFINITY,
-		.pace = { 1, 0 },
-		.own_pace = { 1, 0 },
-	};
-	uint32_t seen = 0, limits = 0, place = rank->class_place;
-
-	map.ranks = ranks_of(works, window, kind, anchor, &map.rank_count);
-	map.own_place = place;
-	map.own = &map.ranks[place];
-	if (kind->event == NCS_COST_READY) {
-		map.pace = others_pace(works, class, place);
-		map.own_pace = works->paces[class->ranks[place]];
-	}
-	if (map.own->seen_count == 0)
-		return map;
-	for (uint32_t i = 0; i < map.rank_count; i++)
-		seen += i != place &&
-			is_seen(&map.ranks[i], map.own->seen_count);
-	map.is_known = seen > 0 && 2 * seen + 1 >= map.rank_count;
-	if (map.is_known)
-		return map;
-	/* No other one is ever the later one: the others need less. */
-	for (uint32_t i = 0; i < map.rank_count; i++)
-		if (i != place && map.ranks[i].less_count >= NCS_COST_STEPS)
-			works->scratch[limits++] = map.ranks[i].least_less_ns;
-	if (limits == 0 || 2 * limits + 1 < map.rank_count)
-		return map;
-	map.most_ns = ncs_cost_median(works->scratch, limits);
-	if (kind->event == NCS_COST_CALL)
-		map.most_ns = unseen_chain(works, window, kind, anchor, place,
-					   map.most_ns);
-	return map;
 }
 
 /* Returns the share of the values of a bucket that are below a value; half of those
@@ -403,25 +325,72 @@ static double share_of(const struct ncs_cost_works *works,
 				       (bucket->seen_count - 1)));
 }
 
-double ncs_cost_mapped_ns(struct ncs_cost_works *works,
-			  const struct ncs_cost_map *map, double ns)
+/* Returns what a work becomes at the usual pace of the other ranks of a class. */
+static double at_others_pace(struct ncs_cost_works *works,
+			     const struct ncs_cost_class *class, uint32_t place,
+			     double ns)
 {
-	uint32_t count = 0;
-	double share;
+	double usual_ns =
+		ncs_cost_usual_ns(works->paces[class->ranks[place]], ns);
+	double *factors = works->scratch;
+	double *delays_ns = &works->scratch[works->window->rank_count + 1];
+	uint32_t others = 0;
 
-	if (!map->is_known)
-		return fmin(fmax(ncs_cost_usual_ns(map->own_pace, ns), 0) *
-					    map->pace.factor +
-				    map->pace.delay_ns,
-			    map->most_ns);
-	share = share_of(works, map->own, ns);
-	for (uint32_t i = 0; i < map->rank_count; i++) {
-		const struct ncs_cost_bucket *other = &map->ranks[i];
-
-		if (i != map->own_place && is_seen(other, map->own->seen_count))
-			works->scratch[count++] =
-				ncs_cost_quantile(&works->values[other->seen],
-						  other->seen_count, share);
+	for (uint32_t i = 0; i < class->rank_count; i++) {
+		if (i == place)
+			continue;
+		factors[others] = works->paces[class->ranks[i]].factor;
+		delays_ns[others++] = works->paces[class->ranks[i]].delay_ns;
 	}
-	return ncs_cost_median(works->scratch, count);
+	if (others == 0)
+		return fmax(usual_ns, 0);
+	return fmax(usual_ns, 0) * ncs_cost_median(factors, others) +
+	       ncs_cost_median(delays_ns, others);
+}
+
+/* Returns how long the other ranks work at most, none of which is ever the later one;
+ * INFINITY if it is not known. */
+static double others_most(struct ncs_cost_works *works,
+			  const struct ncs_cost_work_kind *kind,
+			  unsigned anchor, uint32_t place)
+{
+	const struct ncs_cost_bucket *ranks = ranks_of(works, kind, anchor);
+	uint32_t count = kind->class->rank_count, limits = 0;
+	double most_ns;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (i != place && ranks[i].less_count >= NCS_COST_STEPS)
+			works->scratch[limits++] = ranks[i].least_less_ns;
+	if (limits == 0 || 2 * limits + 1 < count)
+		return INFINITY;
+	most_ns = ncs_cost_median(works->scratch, limits);
+	return kind->event == NCS_COST_CALL ?
+		       unseen_chain(works, kind, anchor, place, most_ns) :
+		       most_ns;
+}
+
+double ncs_cost_mapped_ns(struct ncs_cost_works *works,
+			  const struct ncs_cost_rank *rank, uint32_t index,
+			  unsigned anchor, double ns)
+{
+	const struct ncs_cost_work_kind *kind = &works->kinds[index];
+	const struct ncs_cost_bucket *ranks = ranks_of(works, kind, anchor);
+	uint32_t count = kind->class->rank_count, place = rank->class_place;
+	const struct ncs_cost_bucket *own = &ranks[place];
+	double share = share_of(works, own, ns);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (i != place && is_seen(&ranks[i], own->seen_count))
+			works->scratch[seen++] =
+				ncs_cost_quantile(&works->values[ranks[i].seen],
+						  ranks[i].seen_count, share);
+	if (own->seen_count > 0 && seen > 0 && 2 * seen + 1 >= count)
+		return ncs_cost_median(works->scratch, seen);
+	ns = kind->event == NCS_COST_READY ?
+		     at_others_pace(works, kind->class, place, ns) :
+		     fmax(ns, 0);
+	return own->seen_count > 0 ?
+		       fmin(ns, others_most(works, kind, anchor, place)) :
+		       ns;
 }

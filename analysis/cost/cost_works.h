@@ -20,7 +20,7 @@ struct ncs_cost_bucket {
 /* A kind that has works: of those of cost_anchors.h, with the same index, or of
  * launches that have no position or follow one that has none. */
 struct ncs_cost_work_kind {
-	uint32_t class_index;
+	const struct ncs_cost_class *class;
 	uint32_t first; /* bucket: by anchor, then by rank of the class */
 	enum ncs_cost_event event;
 	/* The event of its anchors; END for a kind of the other sort. */
@@ -48,6 +48,7 @@ enum ncs_cost_slow {
 };
 
 struct ncs_cost_works {
+	const struct ncs_cost_window *window;
 	struct ncs_cost_work_kind *kinds;
 	size_t kind_count, kind_capacity;
 	struct ncs_cost_other_kind {
@@ -63,41 +64,27 @@ struct ncs_cost_works {
 	double *scratch;             /* as many as there are ranks, twice */
 };
 
-/* How a rank's works of one kind since one anchor become those of the others. */
-struct ncs_cost_map {
-	bool is_known;  /* else works are changed by the ranks' paces */
-	double most_ns; /* works are no longer than this; INFINITY if unknown */
-	struct ncs_cost_pace pace, own_pace;
-	const struct ncs_cost_bucket *own;
-	const struct ncs_cost_bucket *ranks; /* of the class */
-	uint32_t rank_count, own_place;
-};
-
 /* Prepares works of a window's kinds. Returns 0 or -ENOMEM; in both cases release
  * them. */
 int ncs_cost_works_init(struct ncs_cost_works *works,
-			const struct ncs_cost_window *window,
-			size_t kind_count);
+			const struct ncs_cost_window *window);
 void ncs_cost_works_release(struct ncs_cost_works *works);
 
 /* Sets *kind to that of a key of a class that is not in cost_anchors.h. Returns 0
  * or -ENOMEM. */
 int ncs_cost_other_kind(struct ncs_cost_works *works,
-			const struct ncs_cost_window *window,
-			uint32_t class_index, uint64_t key,
+			const struct ncs_cost_class *class, uint64_t key,
 			enum ncs_cost_event event, uint32_t *kind);
 
 /* Returns the bucket of a rank. */
-static inline uint32_t ncs_cost_bucket_of(const struct ncs_cost_works *works,
-					  const struct ncs_cost_window *window,
-					  uint32_t kind, unsigned anchor,
-					  const struct ncs_cost_rank *rank)
+static inline struct ncs_cost_bucket *
+ncs_cost_bucket_of(const struct ncs_cost_works *works, uint32_t kind,
+		   unsigned anchor, const struct ncs_cost_rank *rank)
 {
 	const struct ncs_cost_work_kind *of = &works->kinds[kind];
 
-	return of->first +
-	       anchor * window->classes[of->class_index].rank_count +
-	       rank->class_place;
+	return &works->buckets[of->first + anchor * of->class->rank_count +
+			       rank->class_place];
 }
 
 /* Makes room for the works that were counted in the buckets, whose counts become
@@ -111,17 +98,11 @@ void ncs_cost_works_put(struct ncs_cost_works *works,
 
 /* Sorts and sums up all works that were put there. */
 void ncs_cost_works_finish(struct ncs_cost_works *works,
-			   const struct ncs_cost_window *window,
 			   enum ncs_cost_slow slow);
 
-/* Finds how works of a rank become those of the others. */
-struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
-				    const struct ncs_cost_window *window,
-				    const struct ncs_cost_rank *rank,
-				    uint32_t kind, unsigned anchor);
-
-/* Returns what a work becomes. */
+/* Returns what a work of a rank becomes if it is that of the others. */
 double ncs_cost_mapped_ns(struct ncs_cost_works *works,
-			  const struct ncs_cost_map *map, double ns);
+			  const struct ncs_cost_rank *rank, uint32_t kind,
+			  unsigned anchor, double ns);
 
 #endif

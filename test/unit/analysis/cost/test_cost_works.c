@@ -56,7 +56,7 @@ static int setup(void **state)
 		fixture.ranks[i].class_place = i;
 	}
 	*state = &fixture;
-	return ncs_cost_works_init(&fixture.works, &fixture.window, 2);
+	return ncs_cost_works_init(&fixture.works, &fixture.window);
 }
 
 static int teardown(void **state)
@@ -70,9 +70,8 @@ static int teardown(void **state)
 static struct ncs_cost_bucket *bucket_of(struct fixture *fixture, uint32_t kind,
 					 uint32_t rank)
 {
-	return &fixture->works.buckets[ncs_cost_bucket_of(
-		&fixture->works, &fixture->window, kind, 0,
-		&fixture->ranks[rank])];
+	return ncs_cost_bucket_of(&fixture->works, kind, 0,
+				  &fixture->ranks[rank]);
 }
 
 /* Gives ranks 12 works of a kind, from `works_ns` on by 1 us; none if that is 0;
@@ -93,16 +92,13 @@ static void put(struct fixture *fixture, uint32_t kind,
 					   bucket_of(fixture, kind, i),
 					   works_ns[i] < 0,
 					   fabs(works_ns[i]) + 1e3 * k);
-	ncs_cost_works_finish(&fixture->works, &fixture->window,
-			      NCS_COST_SLOW_BY_FACTOR);
+	ncs_cost_works_finish(&fixture->works, NCS_COST_SLOW_BY_FACTOR);
 }
 
 static double mapped(struct fixture *fixture, uint32_t kind, double ns)
 {
-	struct ncs_cost_map map = ncs_cost_map_of(
-		&fixture->works, &fixture->window, &fixture->ranks[0], kind, 0);
-
-	return ncs_cost_mapped_ns(&fixture->works, &map, ns);
+	return ncs_cost_mapped_ns(&fixture->works, &fixture->ranks[0], kind, 0,
+				  ns);
 }
 
 static void works_become_the_others_quantile_by_quantile(void **state)
