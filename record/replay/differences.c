@@ -13,22 +13,17 @@
 
 #define SECOND_NS 1e9
 
-/* A rank's counters of a class at a look. */
-struct class_sums {
-	uint64_t operations, timed;
-	double time_ns, squares;
-};
-
-struct class_counts {
-	unsigned function, size_class, timing;
-	struct class_sums first, latest; /* at these looks */
+/* Classes, in the order in which they were met. */
+struct classes {
+	struct ncs_job_class *all;
+	size_t count, capacity;
 };
 
 struct rank_counts {
 	char *id; /* the source's name of its segment */
 	uint64_t operations, taken_ns; /* at its latest look */
-	struct class_counts *classes;
-	size_t count, capacity;
+	struct classes latest;         /* counters at that look … */
+	struct classes first;          /* … and those to begin with */
 };
 
 struct reading_job {
@@ -79,23 +74,25 @@ static struct rank_counts *counts_of(struct reading_job *reading,
 	return counts;
 }
 
-static struct class_counts *class_of(struct rank_counts *counts,
-				     const struct ncs_class_view *view)
+/* Returns the class of a function and size, a new one if there is none; NULL if there is
+ * no memory. */
+static struct ncs_job_class *class_of(struct classes *classes,
+				      unsigned function, unsigned size_class,
+				      unsigned timing)
 {
-	for (size_t i = 0; i < counts->count; i++)
-		if (counts->classes[i].function == view->function &&
-		    counts->classes[i].size_class == view->size_class)
-			return &counts->classes[i];
-	if (ncs_array_reserve(&counts->classes, &counts->capacity,
-			      counts->count + 1,
-			      sizeof(*counts->classes)) != 0)
+	for (size_t i = 0; i < classes->count; i++)
+		if (classes->all[i].function == function &&
+		    classes->all[i].size_class == size_class)
+			return &classes->all[i];
+	if (ncs_array_reserve(&classes->all, &classes->capacity,
+			      classes->count + 1, sizeof(*classes->all)) != 0)
 		return NULL;
-	counts->classes[counts->count] = (struct class_counts){
-		.function = view->function,
-		.size_class = view->size_class,
-		.timing = NCS_TIMING_COUNT,
+	classes->all[classes->count] = (struct ncs_job_class){
+		.function = function,
+		.size_class = size_class,
+		.timing = timing,
 	};
-	return &counts->classes[counts->count++];
+	return &classes->all[classes->count++];
 }
 
 /* The sum of the squares of a class's times. */
@@ -114,38 +111,40 @@ static double squares_of(const struct ncs_snapshot *now,
 	return sum;
 }
 
-/* Adds a class's counters to those of its function and size at this look. */
-static int add_class(struct rank_counts *counts, const struct ncs_snapshot *now,
+/* Adds a class's counters to those of its function and size. */
+static int add_class(struct classes *classes, const struct ncs_snapshot *now,
 		     const struct ncs_class_view *view)
 {
 	const struct ncs_class_times *times = ncs_times_of_class(view);
 	unsigned timing = ncs_class_timing(view);
-	struct class_counts *class = class_of(counts, view);
+	struct ncs_job_class *class = class_of(
+		classes, view->function, view->size_class, NCS_TIMING_COUNT);
 
 	if (!class)
 		return -ENOMEM;
-	class->latest.operations += view->operations;
+	class->operations += view->operations;
 	/* Times of two kinds are not added up. */
 	if (!times || (class->timing != NCS_TIMING_COUNT &&
 		       class->timing != timing))
 		return 0;
 	class->timing = timing;
-	class->latest.timed += times->timed;
-	class->latest.time_ns += (double)times->time_ns;
-	class->latest.squares += squares_of(now, times);
+	class->timed += times->timed;
+	class->time_ns += (double)times->time_ns;
+	class->squares += squares_of(now, times);
 	return 0;
 }
 
-static int add_classes(struct rank_counts *counts,
-		       const struct ncs_snapshot *now, bool is_first)
+static int add_classes(struct classes *classes, const struct ncs_snapshot *now)
 {
-	for (size_t i = 0; i < counts->count; i++)
-		counts->classes[i].latest = (struct class_sums){ 0 };
+	for (size_t i = 0; i < classes->count; i++)
+		classes->all[i] = (struct ncs_job_class){
+			.function = classes->all[i].function,
+			.size_class = classes->all[i].size_class,
+			.timing = classes->all[i].timing,
+		};
 	for (size_t i = 0; i < now->class_count; i++)
-		if (add_class(counts, now, &now->classes[i]) != 0)
+		if (add_class(classes, now, &now->classes[i]) != 0)
 			return -ENOMEM;
-	for (size_t i = 0; is_first && i < counts->count; i++)
-		counts->classes[i].first = counts->classes[i].latest;
 	return 0;
 }
 
@@ -176,10 +175,11 @@ static int add_rank(struct reading_job *reading, const struct ncs_rank *rank,
 	counts->operations = operations;
 	counts->taken_ns = rank->now.taken_ns;
 	/* The recording has nothing of the time before its beginning. */
-	return add_classes(counts, &rank->now,
-			   reading->looks == 1 &&
-				   rank->history.birth.taken_ns <
-					   reading->from_ns);
+	if (reading->looks == 1 &&
+	    rank->history.birth.taken_ns < reading->from_ns &&
+	    add_classes(&counts->first, &rank->now) != 0)
+		return -ENOMEM;
+	return add_classes(&counts->latest, &rank->now);
 }
 
 static int add_look(struct reading_job *reading, const struct ncs_model *model)
@@ -217,7 +217,7 @@ static int add_last(struct reading_job *reading, const struct ncs_replay *replay
 		const struct ncs_rank *rank = model.ranks[i];
 		struct rank_counts *counts = counts_of(reading, rank->id);
 
-		error = counts ? add_classes(counts, &rank->now, false) :
+		error = counts ? add_classes(&counts->latest, &rank->now) :
 				 -ENOMEM;
 	}
 	if (!error && model.rank_count > reading->job->ranks)
@@ -228,52 +228,43 @@ static int add_last(struct reading_job *reading, const struct ncs_replay *replay
 
 /* --- The job -------------------------------------------------------------- */
 
-static struct ncs_job_class *job_class(struct ncs_recorded_job *job,
-				       size_t *capacity,
-				       const struct class_counts *counts)
+/* Adds what a rank did since it began, or since the recording did. */
+static int add_rank_classes(struct classes *job,
+			    const struct rank_counts *counts)
 {
-	for (size_t i = 0; i < job->class_count; i++)
-		if (job->classes[i].function == counts->function &&
-		    job->classes[i].size_class == counts->size_class)
-			return &job->classes[i];
-	if (ncs_array_reserve(&job->classes, capacity, job->class_count + 1,
-			      sizeof(*job->classes)) != 0)
-		return NULL;
-	job->classes[job->class_count] = (struct ncs_job_class){
-		.function = counts->function,
-		.size_class = counts->size_class,
-		.timing = counts->timing,
-	};
-	return &job->classes[job->class_count++];
+	for (size_t i = 0; i < counts->latest.count; i++) {
+		const struct ncs_job_class *latest = &counts->latest.all[i];
+		struct ncs_job_class first = { 0 };
+		struct ncs_job_class *class = class_of(job, latest->function,
+						       latest->size_class,
+						       latest->timing);
+
+		if (!class)
+			return -ENOMEM;
+		/* Those of the first look are in the same order. */
+		if (i < counts->first.count)
+			first = counts->first.all[i];
+		class->ranks += latest->operations > first.operations;
+		class->operations += latest->operations - first.operations;
+		if (latest->timing != class->timing)
+			continue;
+		class->timed += latest->timed - first.timed;
+		class->time_ns += latest->time_ns - first.time_ns;
+		class->squares += latest->squares - first.squares;
+	}
+	return 0;
 }
 
 static int add_up(struct reading_job *reading)
 {
-	struct ncs_recorded_job *job = reading->job;
-	size_t capacity = 0;
+	struct classes job = { 0 };
+	int error = 0;
 
-	for (size_t i = 0; i < reading->count; i++)
-		for (size_t k = 0; k < reading->ranks[i].count; k++) {
-			const struct class_counts *counts =
-				&reading->ranks[i].classes[k];
-			struct ncs_job_class *class =
-				job_class(job, &capacity, counts);
-			const struct class_sums *first = &counts->first;
-			const struct class_sums *latest = &counts->latest;
-			uint64_t operations =
-				latest->operations - first->operations;
-
-			if (!class)
-				return -ENOMEM;
-			class->ranks += operations > 0;
-			class->operations += operations;
-			if (counts->timing != class->timing)
-				continue;
-			class->timed += latest->timed - first->timed;
-			class->time_ns += latest->time_ns - first->time_ns;
-			class->squares += latest->squares - first->squares;
-		}
-	return 0;
+	for (size_t i = 0; i < reading->count && !error; i++)
+		error = add_rank_classes(&job, &reading->ranks[i]);
+	reading->job->classes = job.all;
+	reading->job->class_count = job.count;
+	return error;
 }
 
 int ncs_recorded_job_read(struct ncs_recorded_job *job,
@@ -303,7 +294,8 @@ int ncs_recorded_job_read(struct ncs_recorded_job *job,
 		ncs_episodes_sort(&job->search->found);
 	for (size_t i = 0; i < reading.count; i++) {
 		free(reading.ranks[i].id);
-		free(reading.ranks[i].classes);
+		free(reading.ranks[i].latest.all);
+		free(reading.ranks[i].first.all);
 	}
 	free(reading.ranks);
 	return error;
