@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/base/percentile.h"
 #include "analysis/cost/cost_replay.h"
-#include "analysis/cost/cost_stats.h"
 #include "shm/hash.h"
 
 /* Draws of the window's moments, of which the outer twentieths are left out. */
@@ -210,13 +210,6 @@ static double run_without(struct ncs_cost *cost, size_t i, unsigned works)
 	return replay->gain_ns / window_ns(cost);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sets the bounds of a cost to those of chance: what other moments of the window
  * would have given. One pause is no steady cost. */
 static void draw_bounds(const struct ncs_cost *cost,
@@ -237,9 +230,9 @@ static void draw_bounds(const struct ncs_cost *cost,
 				   (at > 0 ? moments_ns[at - 1] : 0);
 		}
 	}
-	qsort(sums, DRAWS, sizeof(*sums), compare_doubles);
-	view->least = sums[DRAWS / 20] / window_ns(cost);
-	view->most = sums[DRAWS - 1 - DRAWS / 20] / window_ns(cost);
+	view->least = ncs_select(sums, DRAWS, DRAWS / 20) / window_ns(cost);
+	view->most = ncs_select(sums, DRAWS, DRAWS - 1 - DRAWS / 20) /
+		     window_ns(cost);
 }
 
 /* Returns the time of all steps, from their first call on. */

@@ -28,7 +28,8 @@ struct choice {
 	double *spreads_ns;           /* of all candidates */
 	float *distances_ns;          /* likewise */
 	double *values, *more_values; /* of a rank, or one for each */
-	struct candidate_works *nearest; /* by rank: since the nearest end */
+	struct candidate_works *ranks;   /* by rank: since the candidate */
+	struct candidate_works *nearest; /* … and the nearest end */
 	size_t instance_room;
 	double step_ns; /* from one event of the kind to the next: the median */
 };
@@ -220,13 +221,12 @@ static void find_step_ns(struct choice *choice)
  * follows the nearest end as well, as in ahead-first-late of test/recordings. Notes the
  * nearest ends. */
 static bool is_pace_of_others(struct choice *choice,
-			      const struct ncs_cost_score *score,
-			      const struct candidate_works *ranks)
+			      const struct ncs_cost_score *score)
 {
 	const struct ncs_cost_instances *of = &choice->of;
 
 	for (uint32_t i = 0; i < of->class->rank_count; i++) {
-		const struct candidate_works *works = &ranks[i];
+		const struct candidate_works *works = &choice->ranks[i];
 		struct candidate_works *nearest = &choice->nearest[i];
 
 		if (isnan(score->spreads_ns[i]))
@@ -245,10 +245,10 @@ static bool is_pace_of_others(struct choice *choice,
 }
 
 /* Scores a candidate. Returns false if it is none. */
-static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
-			    struct candidate_works *ranks)
+static bool score_candidate(struct choice *choice, struct ncs_cost_score *score)
 {
 	const struct ncs_cost_instances *of = &choice->of;
+	struct candidate_works *ranks = choice->ranks;
 	struct order_count order = { 0, 0 };
 	uint32_t count = of->class->rank_count, known = 0, with_works = 0;
 	double least_ns = INFINITY;
@@ -274,7 +274,7 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 	score->work_ns = ncs_cost_median(choice->values, with_works);
 	if (score->anchor.event == NCS_COST_END && least_ns >= choice->step_ns)
 		return false;
-	if (is_pace_of_others(choice, score, ranks))
+	if (is_pace_of_others(choice, score))
 		return false;
 	add_contradiction(score, ranks, count, of->rank_count);
 	return true;
@@ -282,8 +282,8 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 
 /* --- All candidates ------------------------------------------------------- */
 
-static void add_candidate(struct choice *choice, struct candidate_works *ranks,
-			  enum ncs_cost_event event, uint32_t back)
+static void add_candidate(struct choice *choice, enum ncs_cost_event event,
+			  uint32_t back)
 {
 	const struct ncs_cost_instances *of = &choice->of;
 	uint32_t rank_count = of->class->rank_count;
@@ -294,7 +294,7 @@ static void add_candidate(struct choice *choice, struct candidate_works *ranks,
 	score->spreads_ns = &choice->spreads_ns[choice->count * rank_count];
 	score->distances_ns =
 		&choice->distances_ns[choice->count * choice->instance_room];
-	choice->count += score_candidate(choice, score, ranks);
+	choice->count += score_candidate(choice, score);
 }
 
 /* Adds the median spread of other candidates for each rank that a candidate does
@@ -340,8 +340,7 @@ static int compare_scores(const void *a, const void *b)
 /* An anchor may be any event of the rank's latest launches. Readiness a step or more
  * before is left out, and an end after which work would take longer than a step: all
  * ranks have one period, so they would always fit. */
-static void score_candidates(struct choice *choice,
-			     struct candidate_works *ranks)
+static void score_candidates(struct choice *choice)
 {
 	const struct ncs_cost_class *class = choice->of.class;
 	uint32_t near = 2 * class->period + 2;
@@ -353,10 +352,10 @@ static void score_candidates(struct choice *choice,
 	for (uint32_t r = 0; r < class->rank_count; r++)
 		choice->nearest[r].work_ns = INFINITY;
 	for (uint32_t k = 1; k <= (is_call ? class->depth : near); k++)
-		add_candidate(choice, ranks, NCS_COST_END, k);
+		add_candidate(choice, NCS_COST_END, k);
 	for (uint32_t k = 1; k <= near && k < class->period; k++)
-		add_candidate(choice, ranks, NCS_COST_READY, k);
-	add_candidate(choice, ranks, NCS_COST_CALL, is_call ? 1 : 0);
+		add_candidate(choice, NCS_COST_READY, k);
+	add_candidate(choice, NCS_COST_CALL, is_call ? 1 : 0);
 	if (choice->count == 0)
 		return;
 	sum_spreads(choice);
@@ -433,8 +432,7 @@ static size_t choose_one(struct choice *choice,
 	return chosen;
 }
 
-static int choose(struct choice *choice, struct candidate_works *ranks,
-		  struct ncs_cost_event_kind *kind)
+static int choose(struct choice *choice, struct ncs_cost_event_kind *kind)
 {
 	size_t chosen;
 	int error = 0;
@@ -442,7 +440,7 @@ static int choose(struct choice *choice, struct candidate_works *ranks,
 	if (choice->of.known < NCS_COST_STEPS)
 		return 0;
 	find_step_ns(choice);
-	score_candidates(choice, ranks);
+	score_candidates(choice);
 	if (choice->count == 0)
 		return 0;
 	chosen = choose_one(choice, kind);
@@ -468,7 +466,6 @@ static int choose_class(struct choice *choice,
 	size_t ranks = class->rank_count;
 	size_t room = choice->instance_room = ranks * NCS_COST_LOOKED_AT;
 	size_t values = room > CANDIDATES ? room : CANDIDATES;
-	struct candidate_works *works = calloc(ranks, sizeof(*works));
 	int error = -ENOMEM;
 
 	of->instances = calloc(room, sizeof(*of->instances));
@@ -479,24 +476,25 @@ static int choose_class(struct choice *choice,
 		calloc(CANDIDATES * room, sizeof(*choice->distances_ns));
 	choice->values = calloc(values, sizeof(*choice->values));
 	choice->more_values = calloc(values, sizeof(*choice->more_values));
-	choice->nearest = calloc(ranks, sizeof(*choice->nearest));
-	if (works && of->instances && of->first && choice->spreads_ns &&
+	choice->ranks = calloc(2 * ranks, sizeof(*choice->ranks));
+	if (of->instances && of->first && choice->spreads_ns &&
 	    choice->distances_ns && choice->values && choice->more_values &&
-	    choice->nearest)
+	    choice->ranks) {
+		choice->nearest = choice->ranks + ranks;
 		error = 0;
+	}
 	for (uint32_t i = 0; !error && i < 2 * class->period; i++) {
 		of->event = i % 2 ? NCS_COST_READY : NCS_COST_CALL;
 		find_instances(of, i / 2);
-		error = choose(choice, works, &kinds[class->first_kind + i]);
+		error = choose(choice, &kinds[class->first_kind + i]);
 	}
-	free(works);
 	free(of->instances);
 	free(of->first);
 	free(choice->spreads_ns);
 	free(choice->distances_ns);
 	free(choice->values);
 	free(choice->more_values);
-	free(choice->nearest);
+	free(choice->ranks);
 	return error;
 }
 

@@ -92,7 +92,7 @@ static int add_item(struct ncs_cost_items *items, struct ncs_cost_item item)
 	return 0;
 }
 
-/* Returns the rank of a part, which is known. */
+/* Returns the rank of a part; NULL if it is not known yet. */
 static struct ncs_cost_rank *rank_of(const struct ncs_cost_window *window,
 				     const struct ncs_cost_part *part)
 {
@@ -102,34 +102,28 @@ static struct ncs_cost_rank *rank_of(const struct ncs_cost_window *window,
 		       by_number);
 }
 
+/* Lists the ranks of a window by number. */
 static int find_ranks(struct ncs_cost_window *window,
 		      const struct ncs_cost_part *parts, size_t count)
 {
-	size_t capacity = 0, latest = 0;
+	size_t capacity = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t tried = 0, ranks = window->rank_count;
+		size_t at = window->rank_count;
 
-		/* Parts of an operation come in the order of ranks. */
-		while (tried < ranks &&
-		       window->ranks[(latest + tried) % ranks].number !=
-			       parts[i].rank)
-			tried++;
-		if (tried < ranks) {
-			latest = (latest + tried) % ranks;
+		if (at > 0 && rank_of(window, &parts[i]))
 			continue;
-		}
-		if (ncs_array_reserve(&window->ranks, &capacity, ranks + 1,
+		if (ncs_array_reserve(&window->ranks, &capacity, at + 1,
 				      sizeof(*window->ranks)) != 0)
 			return -ENOMEM;
-		latest = window->rank_count++;
-		window->ranks[latest] =
+		for (; at > 0 && window->ranks[at - 1].number > parts[i].rank;
+		     at--)
+			window->ranks[at] = window->ranks[at - 1];
+		window->ranks[at] =
 			(struct ncs_cost_rank){ .number = parts[i].rank,
 						.class_index = NCS_COST_NONE };
+		window->rank_count++;
 	}
-	if (window->rank_count > 0)
-		qsort(window->ranks, window->rank_count, sizeof(*window->ranks),
-		      by_number);
 	return 0;
 }
 

@@ -358,6 +358,7 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 		.ranks = path->part_ranks,
 	};
 
+	edits->edits[0] = NCS_TRANSFER_AS_IT_IS;
 	if (path->run_count == 1)
 		return;
 	transfer.fit = ncs_fits_find(transfer.fits, joined);
@@ -376,8 +377,6 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 		edits->edits[k] = ncs_scenario_transfer(
 			&options->scenarios[k - 1], &transfer, &unknown);
 		edits->unknown |= (uint64_t)unknown << k;
-		if (edits->edits[k].factor != 1 || edits->edits[k].less_ns != 0)
-			edits->edited |= UINT64_C(1) << k;
 	}
 }
 

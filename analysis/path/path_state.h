@@ -20,19 +20,8 @@ struct ncs_path_ready {
 /* Changes to an operation's transfer, by run. The replay has none. */
 struct ncs_path_edits {
 	struct ncs_transfer_edit edits[NCS_PATH_RUNS];
-	uint64_t edited;  /* bits: runs whose edit changes anything */
 	uint64_t unknown; /* bits: runs whose change is not known */
 };
-
-/* Returns what a transfer of `ns` takes in run k. The result never decreases as
- * `ns` grows. */
-static inline double ncs_path_transfer_ns(const struct ncs_path_edits *edits,
-					  size_t k, double ns)
-{
-	if (k > 0 && (edits->edited >> k & 1))
-		return ncs_transfer_edited(&edits->edits[k], ns);
-	return ns;
-}
 
 /* The least number of finished parts that are remembered of each rank. */
 #define NCS_PATH_ENDS 8u
@@ -275,7 +264,7 @@ static inline double ncs_path_end_ns(const struct ncs_path *path, size_t k,
 		return ncs_larger(end_ns - (double)move->end_ns,
 				  ready->in_ns[k]);
 	return ready->in_ns[k] +
-	       ncs_path_transfer_ns(edits, k, end_ns - ready->ns);
+	       ncs_transfer_edited(&edits->edits[k], end_ns - ready->ns);
 }
 
 #endif
