@@ -72,6 +72,12 @@ struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 				      const struct ncs_part *part,
 				      uint32_t rank, uint64_t data_late_ns);
 
+/* Moves the parts of the longest stretch in which nearly all launches have times to the
+ * front, and sets *count to their number; of stretches alike, those of the latest. The
+ * number stays where nearly all have times, or none has. The order of parts is another
+ * one. Returns 0 or -ENOMEM. */
+int ncs_cost_keep_stretch(struct ncs_cost_part *parts, size_t *count);
+
 /* The cost of a rank. Shares are of the window's time, of 1. */
 struct ncs_cost_of_rank {
 	uint32_t rank; /* of the job; of all ranks at once UINT32_MAX */

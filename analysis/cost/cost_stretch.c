@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Where launches have times; see cost_stretch.h. */
-#include "analysis/cost/cost_stretch.h"
+/* The stretch of a window whose launches have times; see cost.h: a plugin that may not time
+ * all launches of a fast job times all of a while, on all ranks at once. Must not judge. */
+#include "analysis/cost/cost_items.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include "analysis/cost/cost_items.h"
 
 /* An operation: parts that are next to one another once sorted. */
 struct operation {

@@ -109,12 +109,6 @@ int ncs_cost_window_make(struct ncs_cost_window *window,
 			 const struct ncs_cost_part *parts, size_t count);
 void ncs_cost_window_release(struct ncs_cost_window *window);
 
-/* Finds launches that ended before others of their operation had begun, and adds the
- * operations that these ended with. Sorts the members of such an operation by their
- * begins. There must be room for three more members for each launch. Returns 0 or
- * -ENOMEM. */
-int ncs_cost_separate(struct ncs_cost_window *window);
-
 /* Finds the steps in which launches repeat: classes and positions. Returns 0 or
  * -ENOMEM. */
 int ncs_cost_find_steps(struct ncs_cost_window *window);

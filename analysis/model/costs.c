@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/cost/cost_stretch.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 #include "shm/array.h"

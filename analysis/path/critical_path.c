@@ -17,7 +17,6 @@
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_deferred.h"
 #include "analysis/path/path_finished.h"
-#include "analysis/path/path_lines.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_state.h"
 #include "shm/array.h"

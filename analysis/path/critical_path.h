@@ -19,7 +19,7 @@
  * replay) and once for each scenario.
  *
  * A rank that goes on while it sends follows the arrivals at its sends, not their
- * ends (path_lines.h).
+ * ends.
  *
  * Without a rank, arrivals and ends come as much earlier as the replay of analysis/cost
  * tells (without.h), and the elapsed time is shorter by what the rank costs. The path

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/cost/cost_stretch.h"
+#include "analysis/cost/cost.h"
 #include "shm/hash.h"
 #include "test/unit/support/cost_job.h"
 
