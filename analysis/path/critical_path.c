@@ -103,7 +103,6 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 void ncs_path_free(struct ncs_path *path)
 {
 	struct ncs_path_deferred *deferred;
-	struct ncs_path_numbers *numbers;
 
 	if (!path)
 		return;
@@ -117,10 +116,7 @@ void ncs_path_free(struct ncs_path *path)
 	while ((deferred = ncs_path_deferred_next(path, INFINITY)))
 		ncs_path_deferred_free(deferred);
 	ncs_heap_release(&path->deferred);
-	while ((numbers = path->numbers)) {
-		path->numbers = numbers->next;
-		free(numbers);
-	}
+	free(path->numbers);
 	ncs_path_nodes_free(path->nodes);
 	free(path->ranks);
 	free(path->members);
@@ -423,32 +419,24 @@ static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
 	}
 }
 
-/* Returns the latest numbers of an operation's communicator; NULL if there is no
- * memory. */
+/* Returns the latest numbers of a communicator; NULL if there is no memory. */
 static struct ncs_path_numbers *numbers_of(struct ncs_path *path,
-					   const struct ncs_joined *joined)
+					   uint64_t comm_id)
 {
-	struct ncs_path_numbers *numbers =
-		path->members[joined->parts[0].owner].numbers;
+	for (size_t i = 0; i < path->numbers_count; i++) {
+		size_t place = (path->numbers_found + i) % path->numbers_count;
 
-	for (size_t i = 1; i < joined->count && !numbers; i++)
-		numbers = path->members[joined->parts[i].owner].numbers;
-	if (!numbers) {
-		numbers = calloc(1, sizeof(*numbers));
-		if (!numbers)
-			return NULL;
-		numbers->next = path->numbers;
-		path->numbers = numbers;
+		if (path->numbers[place].comm_id != comm_id)
+			continue;
+		path->numbers_found = place;
+		return &path->numbers[place];
 	}
-	for (size_t i = 0; i < joined->count; i++) {
-		struct ncs_path_member *member =
-			&path->members[joined->parts[i].owner];
-
-		if (i == 0 && member->numbers)
-			break;
-		member->numbers = numbers;
-	}
-	return numbers;
+	if (ncs_array_reserve_zeroed(&path->numbers, &path->numbers_capacity,
+				     path->numbers_count + 1,
+				     sizeof(*path->numbers)) != 0)
+		return NULL;
+	path->numbers[path->numbers_count].comm_id = comm_id;
+	return &path->numbers[path->numbers_count++];
 }
 
 /* Returns how many operations of an operation's communicator and function came
@@ -457,24 +445,23 @@ static uint64_t unseen_before(struct ncs_path *path,
 			      const struct ncs_joined *joined)
 {
 	struct ncs_path_numbers *numbers;
-	uint64_t *latest, unseen = 0;
+	uint64_t *next, unseen = 0;
 
 	if (joined->function >= NCS_FUNCTION_COUNT ||
 	    joined->function == NCS_FUNCTION_SEND_RECV || joined->repeat > 0 ||
 	    joined->number == NCS_NO_SEQUENCE_NUMBER)
 		return 0;
-	numbers = numbers_of(path, joined);
+	numbers = numbers_of(path, joined->comm_id);
 	if (!numbers) {
 		path->error = -ENOMEM;
 		return 0;
 	}
-	latest = &numbers->latest[joined->function];
-	if (numbers->has[joined->function] && joined->number <= *latest)
+	next = &numbers->next[joined->function];
+	if (joined->number < *next)
 		return 0;
-	if (numbers->has[joined->function])
-		unseen = joined->number - *latest - 1;
-	numbers->has[joined->function] = true;
-	*latest = joined->number;
+	if (*next > 0)
+		unseen = joined->number - *next;
+	*next = joined->number + 1;
 	return unseen;
 }
 

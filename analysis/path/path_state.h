@@ -66,11 +66,10 @@ struct ncs_path_rank {
 	char *finished;   /* struct ncs_path_finished by place */
 };
 
-/* The latest sequence numbers of a communicator, by function. */
+/* The sequence numbers of a communicator. */
 struct ncs_path_numbers {
-	struct ncs_path_numbers *next; /* of another communicator */
-	bool has[NCS_FUNCTION_COUNT];
-	uint64_t latest[NCS_FUNCTION_COUNT];
+	uint64_t comm_id;
+	uint64_t next[NCS_FUNCTION_COUNT]; /* by function; 0: none was seen */
 };
 
 /* A rank of a communicator: the owner of parts. */
@@ -80,7 +79,6 @@ struct ncs_path_member {
 	/* Its latest finished part; NULL if the rank has only one
 	 * communicator. */
 	struct ncs_path_finished *latest;
-	struct ncs_path_numbers *numbers; /* of its communicator, or NULL */
 	double call_ns; /* latest call, as recorded; -INFINITY if none */
 	/* By run: how much earlier that call comes than by the end that it
 	 * follows alone. */
@@ -204,6 +202,8 @@ struct ncs_path {
 	struct ncs_path_rank *ranks;
 	struct ncs_path_member *members;  /* by owner */
 	struct ncs_path_numbers *numbers; /* of all communicators */
+	size_t numbers_count, numbers_capacity;
+	size_t numbers_found; /* place of those found last */
 	struct ncs_path_nodes *nodes;
 	/* The latest end so far, by run. */
 	struct ncs_path_end ends[NCS_PATH_RUNS];

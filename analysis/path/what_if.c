@@ -15,141 +15,111 @@
 
 /* --- Specifications ------------------------------------------------------- */
 
-/* A piece of a specification. */
-struct spec_word {
-	const char *text;
-	size_t length;
-};
+/* No valid word but a range is as long. */
+#define WORD_ROOM 64u
 
-static bool is_word(struct spec_word word, const char *text)
+/* Parses a number that is not negative, up to `*end`. */
+static bool begin_number(const char *text, double *value, char **end)
 {
-	return strlen(text) == word.length &&
-	       memcmp(word.text, text, word.length) == 0;
+	if (text[0] != '.' && (text[0] < '0' || text[0] > '9'))
+		return false;
+	*value = strtod(text, end);
+	return isfinite(*value);
 }
 
-/* Returns the rest of a word after `beginning`; NULL if it begins otherwise. */
-static const char *after(struct spec_word word, const char *beginning)
-{
-	size_t length = strlen(beginning);
-
-	return word.length > length &&
-			       memcmp(word.text, beginning, length) == 0 ?
-		       word.text + length :
-		       NULL;
-}
-
-/* Parses all of a word after `from` as a number that is not negative. */
-static bool number(struct spec_word word, const char *from, double *value)
+static bool number(const char *text, double *value)
 {
 	char *end;
 
-	if (from >= word.text + word.length ||
-	    !(from[0] == '.' || (from[0] >= '0' && from[0] <= '9')))
-		return false;
-	*value = strtod(from, &end);
-	return end == word.text + word.length && isfinite(*value);
+	return begin_number(text, value, &end) && *end == '\0';
 }
 
-static bool rank(struct spec_word word, const char *from, int32_t *value)
+static bool rank(const char *text, int32_t *value)
 {
 	double parsed;
 
-	if (!number(word, from, &parsed) || parsed > INT32_MAX ||
+	if (!number(text, &parsed) || parsed > INT32_MAX ||
 	    parsed != floor(parsed))
 		return false;
 	*value = (int32_t)parsed;
 	return true;
 }
 
-static bool pair(struct spec_word word, int32_t peers[2])
+static bool pair(char *text, int32_t peers[2])
 {
-	const char *dash = memchr(word.text, '-', word.length);
-	struct spec_word first = word;
+	char *dash = strchr(text, '-');
 
 	if (!dash)
 		return false;
-	first.length = (size_t)(dash - word.text);
-	return rank(first, first.text, &peers[0]) &&
-	       rank(word, dash + 1, &peers[1]) && peers[0] != peers[1];
+	*dash = '\0';
+	return rank(text, &peers[0]) && rank(dash + 1, &peers[1]) &&
+	       peers[0] != peers[1];
 }
 
-static bool algorithm(struct spec_word word, unsigned *value)
+static bool algorithm(const char *text, unsigned *value)
 {
-	for (unsigned i = NCS_ALGORITHM_UNKNOWN + 1; i < NCS_ALGORITHM_COUNT;
-	     i++) {
-		const char *name = ncs_algorithm_name(i);
-
-		if (strlen(name) == word.length &&
-		    strncasecmp(name, word.text, word.length) == 0) {
-			*value = i;
+	for (*value = NCS_ALGORITHM_UNKNOWN + 1; *value < NCS_ALGORITHM_COUNT;
+	     ++*value)
+		if (strcasecmp(ncs_algorithm_name(*value), text) == 0)
 			return true;
-		}
-	}
 	return false;
 }
 
-static bool latency(struct spec_word word, double *step_ns)
+static bool latency(const char *text, double *step_ns)
 {
-	struct spec_word digits = word;
 	double us;
+	char *end;
 
-	if (word.length < 4 || word.text[0] != '-' ||
-	    memcmp(word.text + word.length - 2, "us", 2) != 0)
-		return false;
-	digits.length -= 2;
-	if (!number(digits, digits.text + 1, &us))
+	if (text[0] != '-' || !begin_number(text + 1, &us, &end) ||
+	    strcmp(end, "us") != 0)
 		return false;
 	*step_ns = us * 1e3;
 	return true;
 }
 
-static bool parse_value(struct ncs_scenario *scenario, struct spec_word value)
+static bool parse_value(struct ncs_scenario *scenario, const char *value)
 {
 	double times;
 
 	switch (scenario->kind) {
 	case NCS_WHAT_IF_NET:
-		if (value.length < 2 || value.text[0] != 'x' ||
-		    !number(value, value.text + 1, &times) || times <= 0)
+		if (value[0] != 'x' || !number(value + 1, &times) || times <= 0)
 			return false;
 		scenario->factor = 1 / times;
 		return true;
 	case NCS_WHAT_IF_LATENCY:
 		return latency(value, &scenario->step_ns);
 	case NCS_WHAT_IF_WITHOUT:
-		return is_word(value, "stragglers") ||
-		       rank(value, value.text, &scenario->rank);
+		return strcmp(value, "stragglers") == 0 ||
+		       rank(value, &scenario->rank);
 	case NCS_WHAT_IF_ALGORITHM:
 		return algorithm(value, &scenario->algorithm);
 	case NCS_WHAT_IF_OVERLAP:
-		return value.length == 0;
+		return value[0] == '\0';
 	default:
-		return number(value, value.text, &scenario->factor);
+		return number(value, &scenario->factor);
 	}
 }
 
-static bool parse_where(struct ncs_scenario *scenario, struct spec_word where)
+/* Returns whether a change may be of a rank or a range alone. */
+static bool takes_rank(const struct ncs_scenario *scenario)
 {
-	const char *rest;
+	return scenario->kind == NCS_WHAT_IF_STREAM ||
+	       scenario->kind == NCS_WHAT_IF_HOST ||
+	       scenario->kind == NCS_WHAT_IF_LAUNCH;
+}
 
-	switch (scenario->kind) {
-	case NCS_WHAT_IF_NET:
-		scenario->inter_node |= is_word(where, "inter-node");
-		return is_word(where, "inter-node") ||
-		       pair(where, scenario->peers);
-	case NCS_WHAT_IF_STREAM:
-	case NCS_WHAT_IF_HOST:
-	case NCS_WHAT_IF_LAUNCH:
-		rest = after(where, "rank=");
-		if (rest)
-			return rank(where, rest, &scenario->rank);
-		/* A path may contain any character, so it must come last. */
-		rest = after(where, "range=");
-		scenario->range = rest;
-		return rest;
-	default:
-		return false;
+/* Parses where a change is, but for a range. Changes the text. */
+static bool parse_where(struct ncs_scenario *scenario, char *where)
+{
+	if (scenario->kind == NCS_WHAT_IF_NET) {
+		if (strcmp(where, "inter-node") != 0)
+			return pair(where, scenario->peers);
+		scenario->inter_node = true;
+		return true;
 	}
+	return takes_rank(scenario) && strncmp(where, "rank=", 5) == 0 &&
+	       rank(where + 5, &scenario->rank);
 }
 
 static const struct {
@@ -185,11 +155,24 @@ static bool fail_kind(const char *text, char *error, size_t size)
 	return false;
 }
 
+/* Copies a word of a specification, up to one of some characters; one that is too long
+ * becomes one that is not valid. Returns where it ends. */
+static const char *take_word(const char *text, const char *until,
+			     char word[WORD_ROOM])
+{
+	size_t length = strcspn(text, until);
+
+	snprintf(word, WORD_ROOM, "%.*s", (int)length, text);
+	if (length >= WORD_ROOM)
+		word[0] = '?';
+	return text + length;
+}
+
 bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 			char *error, size_t error_size)
 {
-	struct spec_word word = { text, strcspn(text, ":@") };
-	const char *at;
+	char word[WORD_ROOM];
+	const char *at = take_word(text, ":@", word);
 
 	*scenario = (struct ncs_scenario){ .kind = NCS_WHAT_IF_NOTHING,
 					   .factor = 1,
@@ -197,24 +180,25 @@ bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 					   .peers = { -1, -1 },
 					   .text = text };
 	for (unsigned i = 1; i < KINDS; i++)
-		if (is_word(word, kinds[i].name))
+		if (strcmp(word, kinds[i].name) == 0)
 			scenario->kind = (enum ncs_what_if)i;
 	if (scenario->kind == NCS_WHAT_IF_NOTHING)
 		return fail_kind(text, error, error_size);
-	at = text + word.length;
-	word = (struct spec_word){ at, 0 };
+	word[0] = '\0';
 	if (*at == ':')
-		word = (struct spec_word){ at + 1, strcspn(at + 1, "@") };
-	at = word.text + word.length;
+		at = take_word(at + 1, "@", word);
 	if (!parse_value(scenario, word))
 		return fail(scenario, error, error_size);
 	while (*at == '@') {
-		word = (struct spec_word){ at + 1, strcspn(at + 1, "@") };
-		if (strncmp(word.text, "range=", 6) == 0)
-			word.length = strlen(word.text);
+		/* A path may contain any character, so it must come last. */
+		if (takes_rank(scenario) && strncmp(at, "@range=", 7) == 0 &&
+		    at[7] != '\0') {
+			scenario->range = at + 7;
+			break;
+		}
+		at = take_word(at + 1, "@", word);
 		if (!parse_where(scenario, word))
 			return fail(scenario, error, error_size);
-		at = word.text + word.length;
 	}
 	return true;
 }
