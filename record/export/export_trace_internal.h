@@ -35,7 +35,6 @@
 #include "ncclstat/snapshot.h"
 #include "record/export/export_rank.h"
 #include "record/export/operation_facts.h"
-#include "record/export/slice_tracks.h"
 #include "record/export/trace_writer.h"
 #include "record/format/record_fields.h"
 
@@ -77,9 +76,8 @@ void ncs_export_counters_take(struct ncs_export_counters *counters,
 
 /* A channel, direction and peer of a rank. */
 struct ncs_trace_connection {
-	struct ncs_hash_link link;         /* by key */
-	struct ncs_trace_connection *next; /* next connection of the rank */
-	uint64_t key;                      /* NCS_CHANNEL_KEY */
+	struct ncs_hash_link link; /* by key */
+	uint64_t key;              /* NCS_CHANNEL_KEY */
 	char name[32];
 	char operations_name[48];
 	char network_name[48];
@@ -132,7 +130,6 @@ struct ncs_trace_rank {
 	uint32_t marks;
 	struct ncs_trace_channel *channels[NCS_TRACE_CHANNELS];
 	struct ncs_hash_table connections; /* by key */
-	struct ncs_trace_connection *first_connection;
 	struct ncs_rank_operations *operations;
 };
 

@@ -71,18 +71,27 @@ static void name_rank(const struct ncs_export_rank *facts, char *name,
 		 identity->gpu);
 }
 
+/* Returns tracks of a name, of which none has been made yet. */
+static struct ncs_slice_tracks tracks_below(uint32_t parent, uint32_t place,
+					    const char *name)
+{
+	return (struct ncs_slice_tracks){ .parent = parent,
+					  .place = place,
+					  .name = name };
+}
+
 /* Begins the operations on a stream, or on no known one. */
 static void begin_stream(struct ncs_trace_stream *stream, uint64_t handle,
 			 uint32_t parent)
 {
 	*stream = (struct ncs_trace_stream){
 		.handle = handle,
-		.launches.tracks = ncs_slice_tracks_below(
-			parent, PLACE_LAUNCHES, "launches"),
+		.launches.tracks =
+			tracks_below(parent, PLACE_LAUNCHES, "launches"),
 	};
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		stream->functions[i] = ncs_slice_tracks_below(
-			parent, PLACE_FUNCTIONS + i, ncs_function_name(i));
+		stream->functions[i] = tracks_below(parent, PLACE_FUNCTIONS + i,
+						    ncs_function_name(i));
 }
 
 struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
@@ -106,10 +115,8 @@ struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 	rank->marks =
 		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
 	begin_stream(&rank->no_stream, 0, rank->track);
-	rank->proxy = ncs_slice_tracks_below(rank->track, PLACE_PROXY,
-					     "proxy thread");
-	rank->other = ncs_slice_tracks_below(rank->track, PLACE_OTHER,
-					     "other events");
+	rank->proxy = tracks_below(rank->track, PLACE_PROXY, "proxy thread");
+	rank->other = tracks_below(rank->track, PLACE_OTHER, "other events");
 	return rank;
 }
 
@@ -166,7 +173,7 @@ struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
 			      (size_t)lane + 1, sizeof(*rank->calls)) != 0)
 		return NULL;
 	for (; rank->call_count <= lane; rank->call_count++)
-		rank->calls[rank->call_count] = ncs_slice_tracks_below(
+		rank->calls[rank->call_count] = tracks_below(
 			rank->track, PLACE_CALLS + (uint32_t)rank->call_count,
 			"API");
 	return &rank->calls[lane];
@@ -188,10 +195,9 @@ struct ncs_trace_channel *ncs_trace_export_channel(struct ncs_trace_rank *rank,
 	snprintf(name, sizeof(name), "channel %u", number);
 	channel->track = ncs_trace_track(rank->export->writer, rank->track,
 					 name, PLACE_CHANNELS + number);
-	channel->kernels =
-		ncs_slice_tracks_below(channel->track, PLACE_KERNEL, "kernel");
-	channel->phases = ncs_slice_tracks_below(channel->track, PLACE_PHASE,
-						 "kernel phases");
+	channel->kernels = tracks_below(channel->track, PLACE_KERNEL, "kernel");
+	channel->phases =
+		tracks_below(channel->track, PLACE_PHASE, "kernel phases");
 	rank->channels[number] = channel;
 	return channel;
 }
@@ -227,12 +233,11 @@ static void begin_connection(struct ncs_trace_connection *connection,
 		 connection->name);
 	snprintf(connection->network_name, sizeof(connection->network_name),
 		 "%s network plugin", connection->name);
-	connection->steps =
-		ncs_slice_tracks_below(parent, place, connection->name);
-	connection->operations = ncs_slice_tracks_below(
-		parent, place + 1, connection->operations_name);
-	connection->network = ncs_slice_tracks_below(parent, place + 1,
-						     connection->network_name);
+	connection->steps = tracks_below(parent, place, connection->name);
+	connection->operations =
+		tracks_below(parent, place + 1, connection->operations_name);
+	connection->network =
+		tracks_below(parent, place + 1, connection->network_name);
 }
 
 static struct ncs_trace_connection *
@@ -266,8 +271,6 @@ ncs_trace_export_connection(struct ncs_trace_rank *rank,
 		free(connection);
 		return NULL;
 	}
-	connection->next = rank->first_connection;
-	rank->first_connection = connection;
 	connection->key = key;
 	connection->peer_is_there = has_peer(rank, record->peer);
 	begin_connection(connection, channel->track);
@@ -276,46 +279,13 @@ ncs_trace_export_connection(struct ncs_trace_rank *rank,
 
 /* --- Releasing ----------------------------------------------------------- */
 
-static void release_connections(struct ncs_trace_rank *rank)
-{
-	while (rank->first_connection) {
-		struct ncs_trace_connection *connection =
-			rank->first_connection;
-
-		rank->first_connection = connection->next;
-		ncs_slice_tracks_release(&connection->steps);
-		ncs_slice_tracks_release(&connection->operations);
-		ncs_slice_tracks_release(&connection->network);
-		free(connection);
-	}
-	ncs_hash_table_release(&rank->connections);
-}
-
-static void release_stream(struct ncs_trace_stream *stream)
-{
-	ncs_slice_tracks_release(&stream->launches.tracks);
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_slice_tracks_release(&stream->functions[i]);
-}
-
 void ncs_trace_rank_release(struct ncs_trace_rank *rank)
 {
-	for (size_t i = 0; i < rank->call_count; i++)
-		ncs_slice_tracks_release(&rank->calls[i]);
 	free(rank->calls);
-	release_stream(&rank->no_stream);
-	for (size_t i = 0; i < rank->stream_count; i++)
-		release_stream(&rank->streams[i]);
 	free(rank->streams);
-	ncs_slice_tracks_release(&rank->proxy);
-	ncs_slice_tracks_release(&rank->other);
-	for (unsigned i = 0; i < NCS_TRACE_CHANNELS; i++) {
-		if (!rank->channels[i])
-			continue;
-		ncs_slice_tracks_release(&rank->channels[i]->kernels);
-		ncs_slice_tracks_release(&rank->channels[i]->phases);
+	for (unsigned i = 0; i < NCS_TRACE_CHANNELS; i++)
 		free(rank->channels[i]);
-	}
-	release_connections(rank);
+	ncs_hash_table_sweep(&rank->connections, NULL, 0);
+	ncs_hash_table_release(&rank->connections);
 	ncs_rank_operations_free(rank->operations);
 }

@@ -62,6 +62,10 @@ struct ncs_trace_track {
 	uint32_t name; /* number of a word */
 	uint32_t unit; /* number of a word; only for a counter */
 	bool is_written;
+	/* Among slice tracks: the end of its latest slice, and the next one; 0:
+	 * none. */
+	uint64_t end_ns;
+	uint32_t next;
 };
 
 struct ncs_trace_word {

@@ -203,6 +203,41 @@ uint32_t ncs_trace_parent(const struct ncs_trace_writer *writer, uint32_t track)
 	return writer->tracks[track].parent;
 }
 
+/* Returns the track whose latest slice ended last before a time; 0: none did. */
+static uint32_t find_free(const struct ncs_trace_writer *writer, uint32_t first,
+			  uint64_t start_ns)
+{
+	const struct ncs_trace_track *all = writer->tracks;
+	uint32_t found = 0;
+
+	for (uint32_t i = first; i != 0; i = all[i].next)
+		if (all[i].end_ns <= start_ns &&
+		    (found == 0 || all[i].end_ns > all[found].end_ns))
+			found = i;
+	return found;
+}
+
+uint32_t ncs_slice_tracks_take(struct ncs_slice_tracks *tracks,
+			       struct ncs_trace_writer *writer,
+			       uint64_t start_ns, uint64_t end_ns)
+{
+	uint32_t track = find_free(writer, tracks->first, start_ns);
+
+	if (track == 0) {
+		track = ncs_trace_track(writer, tracks->parent, tracks->name,
+					tracks->place);
+		if (track == 0 || tracks->count == NCS_SLICE_TRACKS_MAX)
+			return track;
+		if (tracks->count++ == 0)
+			tracks->first = track;
+		else
+			writer->tracks[tracks->last].next = track;
+		tracks->last = track;
+	}
+	writer->tracks[track].end_ns = end_ns;
+	return track;
+}
+
 /* Writes a track, after its parents. The recursion ends because a parent has a
  * lower number than its children. */
 static void write_track(struct ncs_trace_writer *writer, uint32_t number)

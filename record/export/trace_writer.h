@@ -9,7 +9,7 @@
  *
  * All times are in ns of the recording's common time, and may come in any
  * order. Viewers expect the slices of a track to follow or to contain each
- * other; for overlapping slices, slice_tracks.h provides tracks. Errors are
+ * other; for overlapping slices there are struct ncs_slice_tracks. Errors are
  * kept until ncs_trace_close(). Not thread-safe.
  */
 #ifndef NCS_RECORD_EXPORT_TRACE_WRITER_H
@@ -62,6 +62,30 @@ uint32_t ncs_trace_counter(struct ncs_trace_writer *writer, uint32_t parent,
 /* Returns the parent of a track; 0 if it has none. */
 uint32_t ncs_trace_parent(const struct ncs_trace_writer *writer,
 			  uint32_t track);
+
+/* Tracks for overlapping slices: as many tracks of one name as are needed, so
+ * that slices on the same track do not overlap.
+ *
+ * Slices are expected in the order of their ends; a slice that comes later gets
+ * a track of its own if it does not fit. */
+struct ncs_slice_tracks {
+	uint32_t parent; /* parent of the tracks, as for ncs_trace_track() */
+	uint32_t place;
+	const char *name; /* borrowed */
+	/* Private: those that are reused, and their number. */
+	uint32_t first, last;
+	uint32_t count;
+};
+
+/* Largest number of tracks that are reused. Further tracks are used for one
+ * slice each. */
+#define NCS_SLICE_TRACKS_MAX 256u
+
+/* Returns the track for a slice: of those that are free at its start, the one
+ * whose latest slice ended last; a new one if none is free. */
+uint32_t ncs_slice_tracks_take(struct ncs_slice_tracks *tracks,
+			       struct ncs_trace_writer *writer,
+			       uint64_t start_ns, uint64_t end_ns);
 
 enum ncs_trace_value {
 	NCS_TRACE_NUMBER, /* uint64_t */

@@ -11,7 +11,6 @@
 
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
-#include "record/export/slice_tracks.h"
 #include "shm/array.h"
 #include "tui/text/output.h"
 
@@ -467,9 +466,6 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 
 	if (open_run(&run, replay) && prepare(&run, &drawing))
 		result = analyse(&run, replay);
-	for (size_t i = 0;
-	     drawing.tracks && i < options->what_if_count * run.rank_count; i++)
-		ncs_slice_tracks_release(&drawing.tracks[i]);
 	free(drawing.tracks);
 	free(drawing.names);
 	close_run(&run);

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/export/slice_tracks.h"
 #include "record/export/trace_format.h"
 #include "record/export/trace_writer.h"
 #include "test/unit/support/decoded_trace.h"
@@ -318,7 +317,6 @@ static void slices_of_a_track_never_overlap(void **state)
 	assert_in_range(tracks.count, 2, 7);
 	for (size_t i = 1; i < trace.track_count; i++)
 		assert_string_equal(trace.tracks[i].name, "track");
-	ncs_slice_tracks_release(&tracks);
 	decoded_trace_release(&trace);
 }
 
@@ -334,7 +332,6 @@ static void excess_slice_tracks_are_still_made(void **state)
 			ncs_slice_tracks_take(&tracks, written.writer, 5, 100),
 			0);
 	assert_int_equal(tracks.count, NCS_SLICE_TRACKS_MAX);
-	ncs_slice_tracks_release(&tracks);
 	end(&written);
 	free(written.text);
 }
