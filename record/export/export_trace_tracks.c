@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of a rank, made when something first lies on them; see
- * export_trace_internal.h. */
-#include "record/export/export_trace_internal.h"
+ * export_trace_tracks.h. */
+#include "record/export/export_trace_tracks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/model/model.h"
 #include "ncclstat/abi_channel.h"
 #include "record/format/cuda_streams.h"
 #include "shm/array.h"
@@ -13,7 +14,9 @@
 
 /* Order of the tracks below a rank. */
 enum {
-	PLACE_COUNTERS = 0, /* and the following places, one per counter */
+	PLACE_IN_FLIGHT,
+	PLACE_BYTES,                    /* received, then sent */
+	PLACE_SHARES = PLACE_BYTES + 2, /* and those of the other states */
 	PLACE_MARKS = 100,
 	PLACE_CALLS = 101,   /* and the following places, one per lane */
 	PLACE_STREAMS = 500, /* and the following places, one per CUDA stream */
@@ -110,8 +113,6 @@ struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 					identity->known & NCS_KNOWN_RANK ?
 						(uint32_t)identity->rank :
 						UINT32_MAX);
-	rank->counters.parent = rank->track;
-	rank->counters.place = PLACE_COUNTERS;
 	rank->marks =
 		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
 	begin_stream(&rank->no_stream, 0, rank->track);
@@ -275,6 +276,96 @@ ncs_trace_export_connection(struct ncs_trace_rank *rank,
 	connection->peer_is_there = has_peer(rank, record->peer);
 	begin_connection(connection, channel->track);
 	return connection;
+}
+
+/* --- Counters ------------------------------------------------------------ */
+
+static struct ncs_counter_sums sums_of(const struct ncs_snapshot *snapshot)
+{
+	struct ncs_counter_sums sums = { .taken_ns = snapshot->taken_ns };
+	bool unknown[2] = { false, false };
+
+	for (size_t i = 0; i < snapshot->channel_count; i++) {
+		const struct ncs_channel_view *channel = &snapshot->channels[i];
+
+		sums.bytes[channel->send] += channel->bytes;
+		if (!ncs_channel_bytes_known(channel))
+			unknown[channel->send] = true;
+		for (unsigned k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
+			sums.state_ns[k] += channel->time_ns[k];
+	}
+	for (unsigned i = 0; i < 2; i++)
+		sums.bytes_known[i] = snapshot->channel_count > 0 &&
+				      !unknown[i];
+	return sums;
+}
+
+/* Writes a value; makes the counter's track before the first value. */
+static void count(const struct ncs_trace_rank *rank, uint32_t *track,
+		  const char *name, const char *unit, unsigned place,
+		  uint64_t at_ns, double value)
+{
+	struct ncs_trace_writer *writer = rank->export->writer;
+
+	if (*track == 0)
+		*track = ncs_trace_counter(writer, rank->track, name, unit,
+					   place);
+	ncs_trace_count(writer, *track, at_ns, value);
+}
+
+static void count_bytes(struct ncs_trace_rank *rank,
+			const struct ncs_counter_sums *now)
+{
+	static const char *const names[2] = { "received", "sent" };
+	const struct ncs_counter_sums *before = &rank->counters.before;
+	double interval_ns = (double)(now->taken_ns - before->taken_ns);
+
+	for (unsigned i = 0; i < 2; i++)
+		if (now->bytes_known[i] && now->bytes[i] >= before->bytes[i])
+			count(rank, &rank->counters.bytes[i], names[i], "B/s",
+			      PLACE_BYTES + i, before->taken_ns,
+			      (double)(now->bytes[i] - before->bytes[i]) * 1e9 /
+				      interval_ns);
+}
+
+/* Writes the share of each channel state in the time in which channels were not
+ * idle. */
+static void count_shares(struct ncs_trace_rank *rank,
+			 const struct ncs_counter_sums *now)
+{
+	const struct ncs_counter_sums *before = &rank->counters.before;
+	uint64_t total_ns = 0;
+
+	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
+	     i++)
+		total_ns += now->state_ns[i] - before->state_ns[i];
+	for (unsigned i = NCS_CHANNEL_IDLE + 1;
+	     total_ns > 0 && i < NCS_CHANNEL_STATE_COUNT; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "share %s",
+			 ncs_channel_state_name(i));
+		count(rank, &rank->counters.shares[i], name, "%",
+		      PLACE_SHARES + i, before->taken_ns,
+		      100 * (double)(now->state_ns[i] - before->state_ns[i]) /
+			      (double)total_ns);
+	}
+}
+
+void ncs_trace_export_state(struct ncs_trace_rank *rank,
+			    const struct ncs_snapshot *snapshot)
+{
+	struct ncs_export_counters *counters = &rank->counters;
+	struct ncs_counter_sums now = sums_of(snapshot);
+
+	count(rank, &counters->in_flight, "operations in flight", "count",
+	      PLACE_IN_FLIGHT, now.taken_ns, (double)snapshot->operation_count);
+	if (counters->before.taken_ns != 0 &&
+	    now.taken_ns > counters->before.taken_ns) {
+		count_bytes(rank, &now);
+		count_shares(rank, &now);
+	}
+	counters->before = now;
 }
 
 /* --- Releasing ----------------------------------------------------------- */

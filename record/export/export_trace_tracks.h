@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Structs and functions shared by the files of a trace export: the tracks of
- * each rank, and the slices on them. Only exporter_trace.c and export_trace_*.c
- * include this header.
+/* The tracks of each rank in a trace that is exported. Only exporter_trace.c
+ * includes this header.
  *
  *   communicator
  *     rank                   marks, changes of the activation mask
@@ -18,11 +17,10 @@
  *       sent … counters      from the states
  *
  * Callers that show more (a critical path, a what-if timeline) write it to the
- * same trace_writer.h, on tracks of their own. Calls go in one direction:
- * exporter_trace.c calls operations, these call steps, then slices, then tracks.
+ * same trace_writer.h, on tracks of their own.
  */
-#ifndef NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
-#define NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
+#ifndef NCS_RECORD_EXPORT_EXPORT_TRACE_TRACKS_H
+#define NCS_RECORD_EXPORT_EXPORT_TRACE_TRACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,23 +46,14 @@ struct ncs_counter_sums {
 	uint64_t state_ns[NCS_CHANNEL_STATE_COUNT];
 };
 
-/* The counters of a rank. The caller sets parent and place; everything else
- * begins as zeros. */
+/* The counters of a rank; begin with zeros. */
 struct ncs_export_counters {
-	uint32_t parent; /* track above the counters */
-	uint32_t place;  /* place of the first counter's track */
 	struct ncs_counter_sums before;
 	/* Tracks of the counters; 0 until there is a value. */
 	uint32_t in_flight;
 	uint32_t bytes[2];
 	uint32_t shares[NCS_CHANNEL_STATE_COUNT];
 };
-
-/* Takes the rank's next state. Rates and shares cover the time since the
- * previous state, and are written at the time of the previous state. */
-void ncs_export_counters_take(struct ncs_export_counters *counters,
-			      struct ncs_trace_writer *writer,
-			      const struct ncs_snapshot *snapshot);
 
 /* --- The trace ------------------------------------------------------------ */
 
@@ -162,7 +151,7 @@ static inline bool ncs_trace_has_comm_id(const struct ncs_trace_rank *rank)
 	return rank->facts->identity.known & NCS_KNOWN_COMM_ID;
 }
 
-/* --- export_trace_tracks.c: tracks, made at first use -------------------- */
+/* --- Tracks, made at first use -------------------------------------------- */
 
 /* Returns the rank with this index, after making its own tracks. */
 struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
@@ -184,68 +173,12 @@ struct ncs_trace_connection *
 ncs_trace_export_connection(struct ncs_trace_rank *rank,
 			    const struct ncs_record *record);
 
+/* Takes the rank's next state. Rates and shares cover the time since the
+ * previous state, and are written at the time of the previous state. */
+void ncs_trace_export_state(struct ncs_trace_rank *rank,
+			    const struct ncs_snapshot *snapshot);
+
 /* Frees the memory that a rank holds. */
 void ncs_trace_rank_release(struct ncs_trace_rank *rank);
-
-/* --- export_trace_slices.c: slices and their arguments ------------------- */
-
-struct ncs_trace_arguments {
-	struct ncs_trace_argument list[NCS_TRACE_ARGUMENTS_MAX];
-	unsigned count;
-};
-
-/* Makes the event of a record. Its fields become the arguments, in *arguments,
- * which must outlive the event. `stream` is the record's stream, 0 if the track
- * shows the stream. `known` is the operation that a child belongs to; NULL if
- * it is not known. */
-struct ncs_trace_event
-ncs_trace_export_event(const struct ncs_trace_rank *rank,
-		       const struct ncs_record *record, uint64_t stream,
-		       const struct ncs_known_operation *known,
-		       struct ncs_trace_arguments *arguments);
-
-/* Adds an argument that is a word. Adds nothing if the word is 0. */
-void ncs_trace_export_add(struct ncs_trace_arguments *arguments, uint32_t name,
-			  uint32_t word);
-
-/* Writes a slice to a free track of `tracks`. Returns that track. */
-uint32_t ncs_trace_export_slice(struct ncs_trace_export *export,
-				struct ncs_slice_tracks *tracks,
-				const struct ncs_export_span *span,
-				const struct ncs_trace_event *event);
-
-/* Writes a slice inside one that is already on the track. Writes nothing if the
- * slice is empty. */
-void ncs_trace_export_inner(struct ncs_trace_export *export, uint32_t track,
-			    uint32_t name, uint64_t start_ns, uint64_t end_ns);
-
-/* Writes the slice of a record that has neither inner slices nor an arrow.
- * `stream` and `known` are as for ncs_trace_export_event(). */
-void ncs_trace_export_plain(const struct ncs_trace_rank *rank,
-			    struct ncs_slice_tracks *tracks,
-			    const struct ncs_record *record, uint64_t stream,
-			    const struct ncs_known_operation *known);
-
-/* --- export_trace_steps.c: steps and messages ---------------------------- */
-
-/* Writes a step, the waits inside it, and its end of the message's arrow. */
-void ncs_trace_export_step(struct ncs_trace_rank *rank,
-			   struct ncs_trace_connection *connection,
-			   const struct ncs_child *child);
-
-/* --- export_trace_operations.c: operations and their children ------------ */
-
-/* Writes an operation, and the children that waited for it. Returns 0 or
- * -ENOMEM. */
-int ncs_trace_export_operation(struct ncs_trace_rank *rank, uint64_t stream,
-			       const struct ncs_record *record);
-
-/* Writes a child once its operation's record has come. Returns 0 or -ENOMEM. */
-int ncs_trace_export_child(struct ncs_trace_rank *rank,
-			   const struct ncs_record *record);
-
-/* Writes all children whose operation's record never came. Returns 0 or
- * -ENOMEM. */
-int ncs_trace_export_rest(struct ncs_trace_rank *rank);
 
 #endif
