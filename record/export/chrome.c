@@ -8,27 +8,12 @@
  * always in µs since the trace's beginning, as readers may hold them in a
  * double.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/export/trace_format.h"
 #include "record/format/json_text.h"
-
-/* Times count from 0 of the common time: what was in progress when the part that
- * is exported begins has begun before, and Perfetto drops events before 0. */
-static void begin(struct ncs_trace_writer *writer)
-{
-	ncs_json_raw(writer->file,
-		     "{\"displayTimeUnit\":\"ns\",\"otherData\":"
-		     "{\"base_monotonic_ns\":\"0\",\"base_realtime_ns\":\"");
-	ncs_json_number(writer->file,
-			(uint64_t)writer->base.realtime_offset_ns);
-	ncs_json_raw(writer->file, "\"},\n\"traceEvents\":[\n");
-}
-
-static void end(struct ncs_trace_writer *writer)
-{
-	ncs_json_raw(writer->file, "\n]}\n");
-}
 
 static const char *word(const struct ncs_trace_writer *writer, uint32_t number)
 {
@@ -147,6 +132,111 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 		  track);
 }
 
+/* --- Ends of arrows ------------------------------------------------------ */
+
+/* Largest number of ends that wait for their other end. If there are too many,
+ * all are dropped and get no arrow. */
+#define OPEN_FLOWS_MAX (UINT32_C(1) << 22)
+
+struct open_flow {
+	uint64_t flow; /* the arrow's number, a hash; 0 if the slot is free */
+	uint64_t at_ns;
+	uint32_t track;
+};
+
+/* A hash table with open addressing and linear probing, rather than an
+ * ncs_hash_table: an export of a large recording inserts and removes more than
+ * 100 million ends, and this needs neither an allocation nor a pointer for
+ * each. */
+struct open_flows {
+	struct open_flow *slots;
+	uint32_t slot_count; /* 0, or a power of two */
+	uint32_t count;
+};
+
+/* Returns the first slot to search. The flow itself is a hash. */
+static uint32_t home_of(const struct open_flows *flows, uint64_t flow)
+{
+	return (uint32_t)(flow >> 16) & (flows->slot_count - 1);
+}
+
+static struct open_flow *slot_of(const struct open_flows *flows, uint64_t flow)
+{
+	uint32_t i = home_of(flows, flow);
+
+	while (flows->slots[i].flow != 0 && flows->slots[i].flow != flow)
+		i = (i + 1) & (flows->slot_count - 1);
+	return &flows->slots[i];
+}
+
+static bool grow(struct open_flows *flows)
+{
+	struct open_flows more = {
+		.slot_count = flows->slot_count ? 2 * flows->slot_count : 1024,
+		.count = flows->count,
+	};
+
+	more.slots = calloc(more.slot_count, sizeof(*more.slots));
+	if (!more.slots)
+		return false;
+	for (uint32_t i = 0; i < flows->slot_count; i++)
+		if (flows->slots[i].flow != 0)
+			*slot_of(&more, flows->slots[i].flow) = flows->slots[i];
+	free(flows->slots);
+	*flows = more;
+	return true;
+}
+
+static bool make_room(struct open_flows *flows)
+{
+	if (flows->count >= OPEN_FLOWS_MAX) {
+		memset(flows->slots, 0,
+		       flows->slot_count * sizeof(*flows->slots));
+		flows->count = 0;
+	}
+	return 2 * flows->count < flows->slot_count || grow(flows);
+}
+
+/* Frees a slot. Moves back those following ends that a search would no longer
+ * find, since it stops at a free slot. */
+static void empty(struct open_flows *flows, struct open_flow *slot)
+{
+	uint32_t mask = flows->slot_count - 1;
+	uint32_t hole = (uint32_t)(slot - flows->slots);
+
+	for (uint32_t i = (hole + 1) & mask; flows->slots[i].flow != 0;
+	     i = (i + 1) & mask) {
+		uint32_t home = home_of(flows, flows->slots[i].flow);
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		flows->slots[hole] = flows->slots[i];
+		hole = i;
+	}
+	flows->slots[hole].flow = 0;
+	flows->count--;
+}
+
+/* Returns true if the other end of the arrow was waiting, and moves it into
+ * *other. Otherwise this end waits, or is dropped if there is no memory. */
+static bool join_flow(struct open_flows *flows, const struct open_flow *end,
+		      struct open_flow *other)
+{
+	struct open_flow *slot;
+
+	if (!make_room(flows))
+		return false;
+	slot = slot_of(flows, end->flow);
+	if (slot->flow == 0) {
+		*slot = *end;
+		flows->count++;
+		return false;
+	}
+	*other = *slot;
+	empty(flows, slot);
+	return true;
+}
+
 /* --- Events -------------------------------------------------------------- */
 
 static void put_value(struct ncs_trace_writer *writer,
@@ -195,7 +285,7 @@ static void put_details(struct ncs_trace_writer *writer,
 
 /* Writes one end of an arrow, bound to the innermost slice at its time. */
 static void write_flow_end(struct ncs_trace_writer *writer, char type,
-			   const struct ncs_open_flow *end)
+			   const struct open_flow *end)
 {
 	begin_event(writer, type, end->track);
 	put_time(writer, end->at_ns);
@@ -208,12 +298,12 @@ static void write_flow_end(struct ncs_trace_writer *writer, char type,
 /* Writes an arrow when both of its ends are known: the format distinguishes the
  * start from the end, so neither can be written earlier. */
 static void write_flow(struct ncs_trace_writer *writer,
-		       const struct ncs_open_flow *end)
+		       const struct open_flow *end)
 {
-	struct ncs_open_flow other;
+	struct open_flow other;
 	bool is_earlier;
 
-	if (!ncs_open_flows_join(&writer->open_flows, end, &other))
+	if (!join_flow(writer->own, end, &other))
 		return;
 	is_earlier = end->at_ns < other.at_ns;
 	write_flow_end(writer, 's', is_earlier ? end : &other);
@@ -226,7 +316,7 @@ static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 {
 	/* The end of the arrow must lie inside the slice. */
 	bool is_at_end = event->is_flow_at_end && end_ns > start_ns;
-	const struct ncs_open_flow end_of_flow = {
+	const struct open_flow end_of_flow = {
 		.flow = event->flow,
 		.at_ns = is_at_end ? end_ns - 1 : start_ns,
 		.track = track,
@@ -236,7 +326,7 @@ static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 	put_time(writer, start_ns);
 	put_duration(writer, ",\"dur\":", end_ns - start_ns);
 	put_details(writer, event);
-	if (event->flow != 0)
+	if (event->flow != 0 && writer->own)
 		write_flow(writer, &end_of_flow);
 }
 
@@ -264,6 +354,32 @@ static void write_count(struct ncs_trace_writer *writer, uint32_t track,
 	putc_unlocked(':', writer->file);
 	ncs_json_real(writer->file, value);
 	ncs_json_raw(writer->file, "}}");
+}
+
+/* --- The file ------------------------------------------------------------ */
+
+/* Times count from 0 of the common time: what was in progress when the part that
+ * is exported begins has begun before, and Perfetto drops events before 0. */
+static void begin(struct ncs_trace_writer *writer)
+{
+	writer->own = calloc(1, sizeof(struct open_flows));
+	if (!writer->own)
+		writer->error = -ENOMEM;
+	ncs_json_raw(writer->file,
+		     "{\"displayTimeUnit\":\"ns\",\"otherData\":"
+		     "{\"base_monotonic_ns\":\"0\",\"base_realtime_ns\":\"");
+	ncs_json_number(writer->file,
+			(uint64_t)writer->base.realtime_offset_ns);
+	ncs_json_raw(writer->file, "\"},\n\"traceEvents\":[\n");
+}
+
+static void end(struct ncs_trace_writer *writer)
+{
+	struct open_flows *flows = writer->own;
+
+	ncs_json_raw(writer->file, "\n]}\n");
+	free(flows ? flows->slots : NULL);
+	free(flows);
 }
 
 const struct ncs_trace_functions ncs_trace_chrome = {

@@ -40,6 +40,13 @@ bool ncs_export_is_binary(enum ncs_export_format format)
 	return names[format].is_binary;
 }
 
+const char *ncs_export_column(enum ncs_export_format format, unsigned column)
+{
+	return format < NCS_EXPORT_COUNT && formats[format]->column ?
+		       formats[format]->column(column) :
+		       NULL;
+}
+
 struct export_run {
 	struct ncs_recording *recording;
 	const struct ncs_export_request *request;

@@ -22,6 +22,11 @@ enum ncs_export_format {
 const char *ncs_export_name(enum ncs_export_format format);
 bool ncs_export_is_binary(enum ncs_export_format format);
 
+/* Returns the name of a format's column by its number from 0; NULL if there is
+ * no such column, or no such format. Formats other than NDJSON and CSV have
+ * none. */
+const char *ncs_export_column(enum ncs_export_format format, unsigned column);
+
 struct ncs_model;
 struct ncs_trace_writer; /* record/export/trace_writer.h */
 

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/range_totals.h"
 #include "ncclstat/abi_header.h"
+#include "record/format/cuda_streams.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/labels.h"
@@ -111,6 +113,30 @@ const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
 	found = bsearch(&number, rank->paths, rank->path_count,
 			sizeof(*rank->paths), compare_path);
 	return found ? found->path : NULL;
+}
+
+const char *ncs_export_rank_text(const struct ncs_export_rank *rank,
+				 const struct ncs_field_value *field,
+				 char room[NCS_EXPORT_TEXT_BYTES])
+{
+	struct ncs_detail detail;
+
+	switch (field->kind) {
+	case NCS_FIELD_PROXY_STATE:
+		return ncs_proxy_state_name((unsigned)field->value);
+	case NCS_FIELD_RANGE_PATH:
+		return ncs_export_rank_path(rank, field->value);
+	case NCS_FIELD_DETAIL:
+		if (!ncs_detail_unpack(field->value, &detail))
+			return NULL;
+		ncs_detail_text(&detail, room, NCS_EXPORT_TEXT_BYTES);
+		return room;
+	case NCS_FIELD_HANDLE:
+		ncs_cuda_stream_text(field->value, room);
+		return room;
+	default:
+		return NULL;
+	}
 }
 
 /* --- States and records -------------------------------------------------- */

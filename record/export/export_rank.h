@@ -14,6 +14,7 @@
 #include "analysis/records/gpu_readings.h"
 #include "ncclstat/abi_clock.h"
 #include "ncclstat/snapshot.h"
+#include "record/format/record_fields.h"
 
 struct ncs_header; /* ncclstat/abi_header.h */
 
@@ -60,6 +61,15 @@ int ncs_export_rank_label(struct ncs_export_rank *rank, const char *labels);
 /* Returns the path of a range; NULL if it is not known. */
 const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
 				 uint64_t number);
+
+#define NCS_EXPORT_TEXT_BYTES 256u
+
+/* Returns the text of a field that exports show as text: of any kind but flags and
+ * numbers. NULL if it is not known. It may be written into `room`; that of a path
+ * is not cleaned. */
+const char *ncs_export_rank_text(const struct ncs_export_rank *rank,
+				 const struct ncs_field_value *field,
+				 char room[NCS_EXPORT_TEXT_BYTES]);
 
 /* The time of a record's event, in common time. */
 struct ncs_export_span {

@@ -34,6 +34,13 @@ static inline bool ncs_exporter_wants(const struct ncs_exporter *exporter,
 	       exporter->ranks[rank].pid == exporter->request->pid;
 }
 
+/* Returns whether a column is among those that were chosen; see
+ * struct ncs_export_request. */
+static inline bool ncs_exporter_has_column(uint64_t columns, unsigned column)
+{
+	return columns == 0 || (columns >> column & 1);
+}
+
 /* Functions return 0 or -errno. All but begin and end may be NULL. The states
  * of a rank are passed one after another, and the states of all ranks before
  * the first record. */
@@ -41,6 +48,8 @@ struct ncs_exporter_functions {
 	/* Gets no record of an operation that a later record replaces, and
 	 * before the records what those of all ranks tell together. */
 	bool joins_operations;
+	/* Names a column; see ncs_export_column(). */
+	const char *(*column)(unsigned column);
 	int (*begin)(struct ncs_exporter *exporter);
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
 		     const struct ncs_snapshot *snapshot, bool is_last);

@@ -2,6 +2,7 @@
 /* Exports a table of each rank's operations by size. The table is made from the
  * counters in the states, which sampling and lost records do not affect. Rows that
  * are to be sorted are kept until all are there. RFC 4180. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,7 +17,6 @@
 #include "analysis/model/model.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/tables/csv.def"
-#include "record/export/export_columns.h"
 #include "record/export/exporter.h"
 #include "shm/array.h"
 #include "shm/texts.h"
@@ -27,6 +27,27 @@ enum column {
 #undef X
 		COLUMN_COUNT
 };
+
+static_assert(COLUMN_COUNT < 64, "a set of columns has a bit for each");
+
+static const struct {
+	const char *name;
+	/* The cell that comes first if rows are sorted by the column. */
+	enum {
+		FIRST_TEXT /* by the alphabet */,
+		FIRST_SMALLEST,
+		FIRST_LARGEST
+	} first;
+} columns[] = {
+#define X(ID, name, first, help) { name, FIRST_##first },
+	NCS_CSV_COLUMNS(X)
+#undef X
+};
+
+static const char *column_name(unsigned column)
+{
+	return column < COLUMN_COUNT ? columns[column].name : NULL;
+}
 
 /* A rank's classes at the beginning of the requested time. */
 struct csv_baseline {
@@ -123,7 +144,7 @@ static void write_row(const struct ncs_export_request *request,
 	bool is_first = true;
 
 	for (unsigned i = 0; i < COLUMN_COUNT; i++) {
-		if (!ncs_export_has_column(request->columns, i))
+		if (!ncs_exporter_has_column(request->columns, i))
 			continue;
 		if (!is_first)
 			putc(',', request->file);
@@ -160,20 +181,12 @@ static int keep_row(struct csv_export *own, const struct csv_row *row)
 static int compare_known(const char *a, const char *b,
 			 const struct ncs_export_order *order)
 {
-	enum ncs_export_first first = ncs_export_first(order->column);
-	double x, y;
-	int result;
+	bool is_text = columns[order->column].first == FIRST_TEXT;
+	bool is_largest = columns[order->column].first == FIRST_LARGEST;
+	double x = strtod(a, NULL), y = strtod(b, NULL);
+	int result = is_text ? strcmp(a, b) : (x > y) - (x < y);
 
-	if (first == NCS_EXPORT_FIRST_TEXT) {
-		result = strcmp(a, b);
-	} else {
-		x = strtod(a, NULL);
-		y = strtod(b, NULL);
-		result = (x > y) - (x < y);
-		if (first == NCS_EXPORT_FIRST_LARGEST)
-			result = -result;
-	}
-	return order->is_reversed ? -result : result;
+	return is_largest != order->is_reversed ? -result : result;
 }
 
 static int compare(const void *left, const void *right, void *context)
@@ -418,7 +431,7 @@ static int begin(struct ncs_exporter *exporter)
 	if (!exporter->own)
 		return -ENOMEM;
 	for (unsigned i = 0; i < COLUMN_COUNT; i++)
-		set(&names, i, "%s", ncs_export_column(NCS_EXPORT_CSV, i));
+		set(&names, i, "%s", columns[i].name);
 	write_row(exporter->request, &names);
 	return 0;
 }
@@ -460,6 +473,7 @@ static int end(struct ncs_exporter *exporter)
 }
 
 const struct ncs_exporter_functions ncs_exporter_csv = {
+	.column = column_name,
 	.begin = begin,
 	.state = take_state,
 	.end = end,

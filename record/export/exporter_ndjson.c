@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Exports lines of JSON: one self-contained object per record. Unknown values
  * are null. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/base/utf8.h"
-#include "record/export/export_columns.h"
 #include "record/export/exporter.h"
-#include "record/format/record_fields.h"
 #include "record/format/json_text.h"
-#include "record/format/cuda_streams.h"
 #include "shm/clock.h"
-#include "shm/control.h"
+
+static_assert(NCS_FIELD_COUNT < 64, "a set of columns has a bit for each");
+
+static const char *column_name(unsigned column)
+{
+	return column < NCS_FIELD_COUNT ? ncs_field_name(column) : NULL;
+}
 
 /* Makes room, for each rank, for the members that all of its records share, as
  * JSON; NULL until needed. */
@@ -35,7 +38,7 @@ static bool put_key(struct object *object, enum ncs_field field)
 {
 	FILE *file = object->file;
 
-	if (!ncs_export_has_column(object->columns, field))
+	if (!ncs_exporter_has_column(object->columns, field))
 		return false;
 	putc_unlocked(object->has_members ? ',' : '{', file);
 	object->has_members = true;
@@ -50,30 +53,26 @@ static void put_number(struct object *object, enum ncs_field field, uint64_t val
 		ncs_json_number(object->file, value);
 }
 
-static void put_null(struct object *object, enum ncs_field field)
+/* Writes one of ncclstat's own words, which need no cleaning; null if it is
+ * NULL. */
+static void put_word(struct object *object, enum ncs_field field, const char *word)
 {
-	if (put_key(object, field))
+	if (!put_key(object, field))
+		return;
+	if (word)
+		ncs_json_text(object->file, word);
+	else
 		ncs_json_raw(object->file, "null");
 }
 
-/* Writes one of ncclstat's own words, which need no cleaning. */
-static void put_word(struct object *object, enum ncs_field field, const char *word)
-{
-	if (put_key(object, field))
-		ncs_json_text(object->file, word);
-}
-
-/* Writes a string; null if it is NULL. */
+/* Writes a string likewise. */
 static void put_text(struct object *object, enum ncs_field field, const char *raw)
 {
 	char text[4096];
 
-	if (!raw)
-		put_null(object, field);
-	if (!raw || !put_key(object, field))
-		return;
-	ncs_utf8_clean(text, sizeof(text), raw, false);
-	ncs_json_text(object->file, text);
+	if (raw)
+		ncs_utf8_clean(text, sizeof(text), raw, false);
+	put_word(object, field, raw ? text : NULL);
 }
 
 static void put_rank(struct object *object, const struct ncs_export_rank *rank)
@@ -88,7 +87,7 @@ static void put_rank(struct object *object, const struct ncs_export_rank *rank)
 	put_text(object, NCS_FIELD_COMMUNICATOR_ID,
 		 rank->communicator_id[0] ? rank->communicator_id : NULL);
 	if (!(identity->known & NCS_KNOWN_RANK))
-		put_null(object, NCS_FIELD_RANK);
+		put_word(object, NCS_FIELD_RANK, NULL);
 	else if (put_key(object, NCS_FIELD_RANK))
 		ncs_json_whole(object->file, identity->rank);
 }
@@ -123,65 +122,18 @@ static void put_where(struct object *object, const struct ncs_record *record)
 			 record->flags & NCS_RECORD_SEND ? "send" : "recv");
 }
 
-static void put_detail(struct object *object, enum ncs_field field, uint64_t bits)
-{
-	struct ncs_detail detail;
-	char text[256];
-	bool known = ncs_detail_unpack(bits, &detail);
-
-	if (known)
-		ncs_detail_text(&detail, text, sizeof(text));
-	put_text(object, field, known ? text : NULL);
-}
-
-static void put_handle(struct object *object, enum ncs_field field, uint64_t handle)
-{
-	char text[NCS_CUDA_STREAM_TEXT_BYTES];
-
-	ncs_cuda_stream_text(handle, text);
-	put_word(object, field, text);
-}
-
 static void put_field(struct object *object, const struct ncs_export_rank *rank,
 		      const struct ncs_field_value *field)
 {
-	switch (field->kind) {
-	case NCS_FIELD_NOTHING:
-		put_null(object, field->field);
-		break;
-	case NCS_FIELD_NUMBER:
-		put_number(object, field->field, field->value);
-		break;
-	case NCS_FIELD_IS:
-		if (put_key(object, field->field))
-			ncs_json_flag(object->file, field->value != 0);
-		break;
-	case NCS_FIELD_PROXY_STATE:
-		put_word(object, field->field,
-			 ncs_proxy_state_name((unsigned)field->value));
-		break;
-	case NCS_FIELD_RANGE_PATH:
-		put_text(object, field->field,
-			 ncs_export_rank_path(rank, field->value));
-		break;
-	case NCS_FIELD_DETAIL:
-		put_detail(object, field->field, field->value);
-		break;
-	case NCS_FIELD_HANDLE:
-		put_handle(object, field->field, field->value);
-		break;
-	}
-}
+	char room[NCS_EXPORT_TEXT_BYTES];
 
-static void put_kernel(struct object *object, const struct ncs_export_span *span)
-{
-	if (span->is_by_gpu) {
-		put_number(object, NCS_FIELD_GPU_START_NS, span->start_ns);
-		put_number(object, NCS_FIELD_GPU_ERROR_NS, span->gpu_error_ns);
-	} else {
-		put_null(object, NCS_FIELD_GPU_START_NS);
-		put_null(object, NCS_FIELD_GPU_ERROR_NS);
-	}
+	if (field->kind == NCS_FIELD_NUMBER)
+		put_number(object, field->field, field->value);
+	else if (field->kind != NCS_FIELD_IS)
+		put_text(object, field->field,
+			 ncs_export_rank_text(rank, field, room));
+	else if (put_key(object, field->field))
+		ncs_json_flag(object->file, field->value != 0);
 }
 
 static int take_record(struct ncs_exporter *exporter, size_t index,
@@ -195,6 +147,8 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
 	unsigned count =
 		ncs_record_fields(record, stream, &rank->clock, fields);
+	struct ncs_export_span span;
+	enum ncs_field_kind kind;
 	uint64_t start_ns = ncs_clock_ns(&rank->clock, record->start);
 	uint64_t end_ns =
 		ncs_clock_ns(&rank->clock, record->start + record->duration);
@@ -220,10 +174,14 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 		put_field(&object, rank, &fields[i]);
 	if (record->event == NCS_EVENT_KERNEL_CH ||
 	    record->event == NCS_EVENT_KERNEL_PHASE) {
-		struct ncs_export_span span =
-			ncs_export_rank_span(rank, record);
-
-		put_kernel(&object, &span);
+		span = ncs_export_rank_span(rank, record);
+		kind = span.is_by_gpu ? NCS_FIELD_NUMBER : NCS_FIELD_NOTHING;
+		put_field(&object, rank,
+			  &(struct ncs_field_value){ NCS_FIELD_GPU_START_NS,
+						     kind, span.start_ns });
+		put_field(&object, rank,
+			  &(struct ncs_field_value){ NCS_FIELD_GPU_ERROR_NS,
+						     kind, span.gpu_error_ns });
 	}
 	if (object.has_members)
 		ncs_json_raw(object.file, "}\n");
@@ -241,6 +199,7 @@ static int end(struct ncs_exporter *exporter)
 }
 
 const struct ncs_exporter_functions ncs_exporter_ndjson = {
+	.column = column_name,
 	.begin = begin,
 	.record = take_record,
 	.end = end,

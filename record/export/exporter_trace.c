@@ -6,13 +6,11 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/records/step_record.h"
 #include "analysis/views/timeline.h"
 #include "record/export/export_trace_tracks.h"
 #include "record/export/exporter.h"
-#include "record/format/cuda_streams.h"
 #include "shm/clock.h"
 
 /* --- Arguments ----------------------------------------------------------- */
@@ -30,32 +28,6 @@ static void add_argument(struct event *to, uint32_t name,
 		(struct ncs_trace_argument){ name, kind, value };
 }
 
-static uint32_t detail_word(struct ncs_trace_export *export, uint64_t bits)
-{
-	struct ncs_detail detail;
-	char text[256];
-
-	if (!ncs_detail_unpack(bits, &detail))
-		return 0;
-	ncs_detail_text(&detail, text, sizeof(text));
-	return ncs_trace_word(export->writer, text);
-}
-
-static uint32_t path_word(const struct ncs_trace_rank *rank, uint64_t range)
-{
-	const char *path = ncs_export_rank_path(rank->facts, range);
-
-	return path ? ncs_trace_word(rank->export->writer, path) : 0;
-}
-
-static uint32_t stream_word(struct ncs_trace_export *export, uint64_t handle)
-{
-	char text[NCS_CUDA_STREAM_TEXT_BYTES];
-
-	ncs_cuda_stream_text(handle, text);
-	return ncs_trace_word(export->writer, text);
-}
-
 /* Adds an argument that is a word; nothing if the word is 0. */
 static void add_word(struct event *to, uint32_t name, uint32_t word)
 {
@@ -66,8 +38,10 @@ static void add_word(struct event *to, uint32_t name, uint32_t word)
 static void add_field(const struct ncs_trace_rank *rank, struct event *to,
 		      const struct ncs_field_value *field)
 {
-	struct ncs_trace_export *export = rank->export;
+	const struct ncs_trace_export *export = rank->export;
 	uint32_t name = export->fields[field->field];
+	char room[NCS_EXPORT_TEXT_BYTES];
+	const char *text;
 
 	switch (field->kind) {
 	case NCS_FIELD_NOTHING:
@@ -83,15 +57,11 @@ static void add_field(const struct ncs_trace_rank *rank, struct event *to,
 		if (field->value)
 			add_argument(to, name, NCS_TRACE_FLAG, 1);
 		break;
-	case NCS_FIELD_RANGE_PATH:
-		add_word(to, name, path_word(rank, field->value));
-		break;
-	case NCS_FIELD_DETAIL:
-		add_word(to, name, detail_word(export, field->value));
-		break;
-	case NCS_FIELD_HANDLE:
-		add_word(to, name, stream_word(export, field->value));
-		break;
+	default:
+		text = ncs_export_rank_text(rank->facts, field, room);
+		if (text)
+			add_word(to, name,
+				 ncs_trace_word(export->writer, text));
 	}
 }
 

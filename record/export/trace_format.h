@@ -11,44 +11,6 @@
 #include "analysis/base/hash_table.h"
 #include "record/export/trace_writer.h"
 
-/* --- Ends of arrows ------------------------------------------------------- */
-
-/* Ends of arrows that wait for their other end. Bounded: if there are too many,
- * all waiting ends are dropped and get no arrow. Not thread-safe. */
-
-/* Largest number of waiting ends. */
-#define NCS_OPEN_FLOWS_MAX (UINT32_C(1) << 22)
-
-struct ncs_open_flow {
-	uint64_t flow; /* the arrow's number, a hash; 0 if the slot is free */
-	uint64_t at_ns;
-	uint32_t track;
-};
-
-/* A struct of zeros is empty.
- *
- * Deliberately a hash table of its own, with open addressing, rather than
- * ncs_hash_table: an export of a large recording inserts and removes more than
- * 100 million ends, and this needs neither an allocation nor a pointer for
- * each.
- */
-struct ncs_open_flows {
-	struct ncs_open_flow *slots;
-	uint32_t slot_count; /* 0, or a power of two */
-	uint32_t count;
-};
-
-/* Returns true if the other end of the arrow was waiting, and moves it into
- * *other. Otherwise this end waits, or is dropped if there is no memory. */
-bool ncs_open_flows_join(struct ncs_open_flows *flows,
-			 const struct ncs_open_flow *end,
-			 struct ncs_open_flow *other);
-
-/* Drops all waiting ends, and frees their memory. */
-void ncs_open_flows_release(struct ncs_open_flows *flows);
-
-/* --- Words, tracks, formats ----------------------------------------------- */
-
 enum ncs_trace_kind {
 	NCS_TRACE_PLAIN,
 	NCS_TRACE_PROCESS,
@@ -80,7 +42,7 @@ struct ncs_trace_writer {
 	struct ncs_trace_base base;
 	int error;        /* 0 or -errno */
 	uint64_t written; /* number of events; for the format's use */
-	struct ncs_open_flows open_flows; /* for the format's use */
+	void *own;        /* likewise; made by begin(), freed by end() */
 	struct ncs_trace_word *words;     /* by number; 0 is "" */
 	uint32_t word_count;
 	size_t word_capacity;

@@ -135,7 +135,6 @@ int ncs_trace_close(struct ncs_trace_writer *writer)
 	error = writer->error;
 	if (fflush(writer->file) != 0 || ferror(writer->file))
 		error = error ? error : errno ? -errno : -EIO;
-	ncs_open_flows_release(&writer->open_flows);
 	release_words(writer);
 	free(writer->tracks);
 	free(writer);

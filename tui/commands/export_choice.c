@@ -7,7 +7,6 @@
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/record.h"
-#include "record/export/export_columns.h"
 #include "tui/text/nearest.h"
 
 /* A list of names to choose from. */

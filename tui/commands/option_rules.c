@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "record/export/export_columns.h"
 #include "tui/commands/export_choice.h"
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"

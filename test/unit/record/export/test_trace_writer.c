@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/export/trace_format.h"
 #include "record/export/trace_writer.h"
 #include "test/unit/support/decoded_trace.h"
 
@@ -336,28 +335,43 @@ static void excess_slice_tracks_are_still_made(void **state)
 	free(written.text);
 }
 
+static void put_end(struct written_trace *written, uint32_t track,
+		    uint64_t at_ns, uint64_t flow)
+{
+	const struct ncs_trace_event event = { .flow = flow };
+
+	ncs_trace_slice(written->writer, track, at_ns, at_ns + 1, &event);
+}
+
 static void ends_of_an_arrow_are_joined(void **state)
 {
-	struct ncs_open_flows ends = { 0 };
-	struct ncs_open_flow other;
+	struct written_trace written;
+	const json_t *found = NULL;
+	uint32_t track;
+	json_t *root, *one;
+	size_t k;
 
 	(void)state;
+	begin(&written, NCS_TRACE_CHROME);
+	track = ncs_trace_process(written.writer, 0, "rank", 0);
 	/* Many of these ends have the same first slot. */
 	for (uint64_t i = 1; i <= 3000; i++)
-		assert_false(ncs_open_flows_join(
-			&ends, &(struct ncs_open_flow){ i, 10 * i, 1 },
-			&other));
-	for (uint64_t i = 3000; i >= 1; i -= 2) {
-		assert_true(ncs_open_flows_join(
-			&ends, &(struct ncs_open_flow){ i, 0, 2 }, &other));
-		assert_int_equal(other.flow, i);
-		assert_int_equal(other.at_ns, 10 * i);
-	}
+		put_end(&written, track, 1000 * i, i);
+	for (uint64_t i = 3000; i >= 1; i -= 2)
+		put_end(&written, track, BASE_NS, i);
 	for (uint64_t i = 1; i < 3000; i += 2)
-		assert_true(ncs_open_flows_join(
-			&ends, &(struct ncs_open_flow){ i, 0, 2 }, &other));
-	assert_int_equal(ends.count, 0);
-	ncs_open_flows_release(&ends);
+		put_end(&written, track, BASE_NS, i);
+	/* Those are joined, so that these wait for others. */
+	for (uint64_t i = 1; i <= 3000; i++)
+		put_end(&written, track, BASE_NS, i);
+	root = parse(&written);
+	assert_int_equal(count_json(root, "s", &found), 3000);
+	assert_int_equal(count_json(root, "f", &found), 3000);
+	json_array_foreach(json_object_get(root, "traceEvents"), k,
+			   one) if (strcmp(text_json(one, "ph"), "s") == 0)
+		assert_int_equal(json_number_value(json_object_get(one, "ts")),
+				 strtoull(text_json(one, "id"), NULL, 16));
+	json_decref(root);
 }
 
 static void full_disk_is_an_error(void **state)
