@@ -110,7 +110,6 @@ static int write_rows(const struct host_table *table,
 		.table = table->table,
 		.rows = rows,
 		.ranks = own->exporter->ranks,
-		.operations = &own->exporter->operations,
 		.realtime_offset_ns = own->exporter->base.realtime_offset_ns,
 	};
 
@@ -141,8 +140,7 @@ static int take_launch(struct parquet_export *own,
 	struct ncs_parquet_row launch;
 	int error;
 
-	if (!ncs_parquet_launch_row(&launch, operation,
-				    &own->exporter->operations) ||
+	if (!ncs_parquet_launch_row(&launch, operation) ||
 	    (own->launches[rank].known != 0 &&
 	     ncs_parquet_launch_add(&own->launches[rank], &launch)))
 		return 0;
@@ -297,14 +295,19 @@ static int take_record(struct ncs_exporter *exporter, size_t rank,
 	switch (record->event) {
 	case NCS_EVENT_COLL:
 	case NCS_EVENT_P2P:
+		ncs_parquet_record_row(&row, rank, &exporter->ranks[rank],
+				       record);
+		if (record->operation != 0) {
+			row.facts = ncs_operation_table_take(
+				&exporter->operations, rank, record->operation);
+			if (!row.facts)
+				return -ENOMEM;
+		}
+		return add_row(own, NCS_PARQUET_OPERATIONS, &row);
 	case NCS_EVENT_PROXY_STEP:
 		ncs_parquet_record_row(&row, rank, &exporter->ranks[rank],
 				       record);
-		return add_row(own,
-			       record->event == NCS_EVENT_PROXY_STEP ?
-				       NCS_PARQUET_STEPS :
-				       NCS_PARQUET_OPERATIONS,
-			       &row);
+		return add_row(own, NCS_PARQUET_STEPS, &row);
 	case NCS_EVENT_KERNEL_CH:
 		return ncs_operation_table_kernel(&exporter->operations, rank,
 						  &exporter->ranks[rank],

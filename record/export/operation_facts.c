@@ -6,82 +6,46 @@
 #include <stdlib.h>
 
 #include "record/read/recorded_operations.h"
-#include "shm/array.h"
 #include "shm/hash.h"
 
 void ncs_operation_table_release(struct ncs_operation_table *table)
 {
-	free(table->facts);
-	free(table->slots);
+	ncs_hash_table_sweep(&table->facts, NULL, 0);
+	ncs_hash_table_release(&table->facts);
 }
 
-/* --- The table ----------------------------------------------------------- */
-
-static uint64_t key_of(size_t rank, uint64_t operation)
+/* Hashes differ where operations do: ncs_hash() is a bijection. */
+static uint64_t hash_of(size_t rank, uint64_t operation)
 {
-	return (uint64_t)rank << 32 | (uint32_t)operation;
+	return ncs_hash((uint64_t)rank << 32 | (uint32_t)operation);
 }
 
-/* Returns the slot that has a key, or would have it. */
-static uint32_t *slot_of(const struct ncs_operation_table *table, uint64_t key)
-{
-	size_t i = ncs_hash(key) & (table->slot_count - 1);
-
-	while (table->slots[i] != 0 &&
-	       table->facts[table->slots[i] - 1].key != key)
-		i = (i + 1) & (table->slot_count - 1);
-	return &table->slots[i];
-}
-
-static int grow(struct ncs_operation_table *table)
-{
-	size_t count = table->slot_count ? table->slot_count * 2 : 1024;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(table->slots);
-	table->slots = slots;
-	table->slot_count = count;
-	for (size_t i = 0; i < table->count; i++)
-		*slot_of(table, table->facts[i].key) = (uint32_t)i + 1;
-	return 0;
-}
-
-/* Returns the facts of an operation, new ones if there are none; NULL if there
- * is no memory. */
-static struct ncs_exported_operation *take(struct ncs_operation_table *table,
-					size_t rank, uint64_t operation)
-{
-	uint64_t key = key_of(rank, operation);
-	uint32_t *slot;
-
-	if (table->count * 2 >= table->slot_count && grow(table) != 0)
-		return NULL;
-	slot = slot_of(table, key);
-	if (*slot != 0)
-		return &table->facts[*slot - 1];
-	if (table->count >= UINT32_MAX ||
-	    ncs_array_reserve(&table->facts, &table->capacity, table->count + 1,
-			      sizeof(*table->facts)) != 0)
-		return NULL;
-	table->facts[table->count] = (struct ncs_exported_operation){
-		.key = key,
-	};
-	*slot = (uint32_t)++table->count;
-	return &table->facts[table->count - 1];
-}
-
-const struct ncs_exported_operation *
+struct ncs_exported_operation *
 ncs_operation_table_find(const struct ncs_operation_table *table, size_t rank,
 			 uint64_t operation)
 {
-	uint32_t *slot;
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&table->facts, hash_of(rank, operation));
 
-	if (table->slot_count == 0)
-		return NULL;
-	slot = slot_of(table, key_of(rank, operation));
-	return *slot != 0 ? &table->facts[*slot - 1] : NULL;
+	return link ? NCS_HASH_ITEM(link, struct ncs_exported_operation, link) :
+		      NULL;
+}
+
+struct ncs_exported_operation *
+ncs_operation_table_take(struct ncs_operation_table *table, size_t rank,
+			 uint64_t operation)
+{
+	struct ncs_exported_operation *facts =
+		ncs_operation_table_find(table, rank, operation);
+
+	if (facts)
+		return facts;
+	facts = calloc(1, sizeof(*facts));
+	if (facts && ncs_hash_table_insert(&table->facts, &facts->link,
+					   hash_of(rank, operation)) == 0)
+		return facts;
+	free(facts);
+	return NULL;
 }
 
 /* --- What is noted ------------------------------------------------------- */
@@ -95,8 +59,8 @@ static int note_joined(struct ncs_operation_table *table,
 
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_part *part = &joined->parts[i];
-		struct ncs_exported_operation *facts =
-			take(table, part->owner, part->operation);
+		struct ncs_exported_operation *facts = ncs_operation_table_take(
+			table, part->owner, part->operation);
 
 		if (!facts)
 			return -ENOMEM;
@@ -142,7 +106,7 @@ int ncs_operation_table_kernel(struct ncs_operation_table *table, size_t rank,
 
 	if (record->operation == 0)
 		return 0;
-	operation = take(table, rank, record->operation);
+	operation = ncs_operation_table_take(table, rank, record->operation);
 	if (!operation)
 		return -ENOMEM;
 	kernel = &operation->kernel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts about operations that their own records do not hold: what the records
  * of all ranks tell together, and when their kernels ran on the GPU. By rank of
- * the recording and number of the operation. 80 bytes an operation.
+ * the recording and number of the operation. About 100 bytes an operation.
  *
  * Reads the records of kernels by itself, as the table of launches shows them as
  * reported, even where the GPU's clock is not known or where they do not tell an
@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/hash_table.h"
 #include "analysis/records/joined.h"
 #include "record/export/export_rank.h"
 #include "record/read/recording.h"
@@ -29,7 +30,7 @@ struct ncs_kernel_span {
 };
 
 struct ncs_exported_operation {
-	uint64_t key;   /* private */
+	struct ncs_hash_link link; /* private */
 	bool is_joined; /* the next five are known */
 	bool is_moving; /* `moving` is known, too */
 	bool kernel_end_is_wrong; /* it ended later, as joined.h tells */
@@ -41,10 +42,7 @@ struct ncs_exported_operation {
 
 /* Start with {0}. */
 struct ncs_operation_table {
-	struct ncs_exported_operation *facts;
-	size_t count, capacity;
-	uint32_t *slots; /* hash table of indices plus 1; 0: free */
-	size_t slot_count;
+	struct ncs_hash_table facts;
 };
 
 /* Frees the memory. */
@@ -61,10 +59,13 @@ int ncs_operation_table_kernel(struct ncs_operation_table *table, size_t rank,
 			       const struct ncs_export_rank *facts,
 			       const struct ncs_record *record);
 
-/* Returns what is known of an operation; NULL if nothing is. It is valid until
- * the next fact is noted. */
-const struct ncs_exported_operation *
+/* Return what is known of an operation, which may become more. The first returns
+ * NULL if nothing is; the second one does if there is no memory. */
+struct ncs_exported_operation *
 ncs_operation_table_find(const struct ncs_operation_table *table, size_t rank,
+			 uint64_t operation);
+struct ncs_exported_operation *
+ncs_operation_table_take(struct ncs_operation_table *table, size_t rank,
 			 uint64_t operation);
 
 #endif

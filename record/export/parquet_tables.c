@@ -61,16 +61,21 @@ enum {
 	VALUE_BYTES,
 	VALUE_PEER,
 	VALUE_NUMBER, /* of an operation: its sequence number; of a step */
+	VALUE_STANDS_FOR,
 	/* In operations: */
 	VALUE_TRANSFER,
 	VALUE_RANGE,
 	VALUE_ROOT,
 	VALUE_FIRST_CHILD,
 	VALUE_ON_STREAM,
-	VALUES_END,
 	/* In steps: */
-	VALUE_FIRST_WAIT = VALUE_TRANSFER, /* and the next two */
-	VALUE_STANDS_FOR = VALUE_FIRST_WAIT + 3,
+	VALUE_SEND_GPU_WAIT = VALUE_TRANSFER,
+	VALUE_SEND_PEER_WAIT,
+	VALUE_SEND_WAIT,
+	VALUE_RECV_WAIT,
+	VALUE_RECV_FLUSH_WAIT,
+	VALUE_RECV_GPU_WAIT,
+	VALUES_END,
 	/* In launches and states: */
 	VALUE_COUNT = VALUE_TRANSFER,
 	VALUE_DONE,
@@ -105,34 +110,25 @@ static const uint8_t value_of_field[NCS_FIELD_COUNT] = {
 	[NCS_FIELD_BYTES] = VALUE_BYTES,
 	[NCS_FIELD_PEER] = VALUE_PEER,
 	[NCS_FIELD_SEQUENCE_NUMBER] = VALUE_NUMBER,
+	[NCS_FIELD_STEP] = VALUE_NUMBER,
+	[NCS_FIELD_STANDS_FOR] = VALUE_STANDS_FOR,
 	[NCS_FIELD_TRANSFER_NUMBER] = VALUE_TRANSFER,
 	[NCS_FIELD_RANGE] = VALUE_RANGE,
 	[NCS_FIELD_ROOT] = VALUE_ROOT,
 	[NCS_FIELD_FIRST_CHILD_NS] = VALUE_FIRST_CHILD,
 	[NCS_FIELD_ON_STREAM] = VALUE_ON_STREAM,
-};
-
-static const uint8_t value_of_step_field[NCS_FIELD_COUNT] = {
-	[NCS_FIELD_OPERATION] = VALUE_OPERATION,
-	[NCS_FIELD_BYTES] = VALUE_BYTES,
-	[NCS_FIELD_PEER] = VALUE_PEER,
-	[NCS_FIELD_STEP] = VALUE_NUMBER,
-	[NCS_FIELD_SEND_GPU_WAIT_NS] = VALUE_FIRST_WAIT,
-	[NCS_FIELD_SEND_PEER_WAIT_NS] = VALUE_FIRST_WAIT + 1,
-	[NCS_FIELD_SEND_WAIT_NS] = VALUE_FIRST_WAIT + 2,
-	[NCS_FIELD_RECV_WAIT_NS] = VALUE_FIRST_WAIT,
-	[NCS_FIELD_RECV_FLUSH_WAIT_NS] = VALUE_FIRST_WAIT + 1,
-	[NCS_FIELD_RECV_GPU_WAIT_NS] = VALUE_FIRST_WAIT + 2,
-	[NCS_FIELD_STANDS_FOR] = VALUE_STANDS_FOR,
+	[NCS_FIELD_SEND_GPU_WAIT_NS] = VALUE_SEND_GPU_WAIT,
+	[NCS_FIELD_SEND_PEER_WAIT_NS] = VALUE_SEND_PEER_WAIT,
+	[NCS_FIELD_SEND_WAIT_NS] = VALUE_SEND_WAIT,
+	[NCS_FIELD_RECV_WAIT_NS] = VALUE_RECV_WAIT,
+	[NCS_FIELD_RECV_FLUSH_WAIT_NS] = VALUE_RECV_FLUSH_WAIT,
+	[NCS_FIELD_RECV_GPU_WAIT_NS] = VALUE_RECV_GPU_WAIT,
 };
 
 void ncs_parquet_record_row(struct ncs_parquet_row *row, size_t rank,
 			    const struct ncs_export_rank *facts,
 			    const struct ncs_record *record)
 {
-	const uint8_t *values = record->event == NCS_EVENT_PROXY_STEP ?
-					value_of_step_field :
-					value_of_field;
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
 	unsigned count = ncs_record_fields(record, 0, &facts->clock, fields);
 	struct ncs_export_span span = ncs_export_rank_span(facts, record);
@@ -148,8 +144,9 @@ void ncs_parquet_record_row(struct ncs_parquet_row *row, size_t rank,
 	};
 	for (unsigned i = 0; i < count; i++)
 		if (fields[i].kind != NCS_FIELD_NOTHING &&
-		    values[fields[i].field] != NO_VALUE)
-			set(row, values[fields[i].field], fields[i].value);
+		    value_of_field[fields[i].field] != NO_VALUE)
+			set(row, value_of_field[fields[i].field],
+			    fields[i].value);
 }
 
 /* --- Rows of launches ---------------------------------------------------- */
@@ -162,15 +159,9 @@ static bool is_set(const struct ncs_parquet_row *row, unsigned value)
 }
 
 bool ncs_parquet_launch_row(struct ncs_parquet_row *row,
-			    const struct ncs_parquet_row *operation,
-			    const struct ncs_operation_table *operations)
+			    const struct ncs_parquet_row *operation)
 {
-	union ncs_parquet_value number;
-	const struct ncs_exported_operation *facts =
-		get(operation, VALUE_OPERATION, &number) ?
-			ncs_operation_table_find(operations, operation->rank,
-						 number.number) :
-			NULL;
+	const struct ncs_exported_operation *facts = operation->facts;
 
 	*row = (struct ncs_parquet_row){
 		.rank = operation->rank,
@@ -304,12 +295,6 @@ enum cell {
 	CELL_RANGE,
 	CELL_CHANNEL,
 	CELL_DIRECTION,
-	CELL_SEND_GPU_WAIT_NS,
-	CELL_SEND_PEER_WAIT_NS,
-	CELL_SEND_WAIT_NS,
-	CELL_RECV_WAIT_NS,
-	CELL_RECV_FLUSH_WAIT_NS,
-	CELL_RECV_GPU_WAIT_NS,
 	/* Everything known of an operation by the records of all ranks. */
 	CELL_ALGORITHM,
 	CELL_PROTOCOL,
@@ -329,6 +314,12 @@ enum cell {
 	CELL_ROOT = CELL_VALUES + VALUE_ROOT,
 	CELL_FIRST_CHILD_NS = CELL_VALUES + VALUE_FIRST_CHILD,
 	CELL_ON_STREAM = CELL_VALUES + VALUE_ON_STREAM,
+	CELL_SEND_GPU_WAIT_NS = CELL_VALUES + VALUE_SEND_GPU_WAIT,
+	CELL_SEND_PEER_WAIT_NS = CELL_VALUES + VALUE_SEND_PEER_WAIT,
+	CELL_SEND_WAIT_NS = CELL_VALUES + VALUE_SEND_WAIT,
+	CELL_RECV_WAIT_NS = CELL_VALUES + VALUE_RECV_WAIT,
+	CELL_RECV_FLUSH_WAIT_NS = CELL_VALUES + VALUE_RECV_FLUSH_WAIT,
+	CELL_RECV_GPU_WAIT_NS = CELL_VALUES + VALUE_RECV_GPU_WAIT,
 	CELL_STANDS_FOR = CELL_VALUES + VALUE_STANDS_FOR,
 	CELL_OPERATIONS = CELL_VALUES + VALUE_COUNT,
 	CELL_OPERATIONS_DONE = CELL_VALUES + VALUE_DONE,
@@ -346,15 +337,10 @@ static const uint8_t cells_of[NCS_PARQUET_TABLE_COUNT][OPERATIONS_END] = {
 #undef X
 
 /* Gives a cell of what is known of an operation by the records of all ranks. */
-static bool joined_cell(const struct ncs_parquet_cells *cells,
-			const struct ncs_parquet_row *row, enum cell kind,
+static bool joined_cell(const struct ncs_parquet_row *row, enum cell kind,
 			union ncs_parquet_value *cell)
 {
-	const struct ncs_exported_operation *facts =
-		get(row, VALUE_OPERATION, cell) ?
-			ncs_operation_table_find(cells->operations, row->rank,
-						 cell->number) :
-			NULL;
+	const struct ncs_exported_operation *facts = row->facts;
 
 	if (!facts || !facts->is_joined)
 		return false;
@@ -452,28 +438,16 @@ bool ncs_parquet_give_cell(const void *context, size_t index, unsigned column,
 		return give_number(row->channel, cell);
 	case CELL_DIRECTION:
 		return give_text(row->send ? "send" : "recv", cell);
-	case CELL_SEND_GPU_WAIT_NS:
-	case CELL_SEND_PEER_WAIT_NS:
-	case CELL_SEND_WAIT_NS:
-		return row->send &&
-		       get(row, VALUE_FIRST_WAIT + kind - CELL_SEND_GPU_WAIT_NS,
-			   cell);
-	case CELL_RECV_WAIT_NS:
-	case CELL_RECV_FLUSH_WAIT_NS:
-	case CELL_RECV_GPU_WAIT_NS:
-		return !row->send &&
-		       get(row, VALUE_FIRST_WAIT + kind - CELL_RECV_WAIT_NS,
-			   cell);
 	case CELL_TIMING:
 		if (row->timing < NCS_TIMING_COUNT)
 			return give_text(ncs_timing_name(row->timing), cell);
-		return joined_cell(cells, row, kind, cell);
+		return joined_cell(row, kind, cell);
 	case CELL_ALGORITHM:
 	case CELL_PROTOCOL:
 	case CELL_MOVING_FROM_NS:
 	case CELL_MOVING_UNTIL_NS:
 	case CELL_MOVING_ERROR_NS:
-		return joined_cell(cells, row, kind, cell);
+		return joined_cell(row, kind, cell);
 	default:
 		return get(row, kind - CELL_VALUES, cell);
 	}

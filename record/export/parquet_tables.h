@@ -31,13 +31,15 @@ struct ncs_parquet_table_facts {
 extern const struct ncs_parquet_table_facts
 	ncs_parquet_tables[NCS_PARQUET_TABLE_COUNT];
 
-#define NCS_PARQUET_VALUES 9u
+#define NCS_PARQUET_VALUES 11u
 
 /* A row of any of the tables. */
 struct ncs_parquet_row {
 	uint64_t time_ns; /* the row's place in the order of time */
 	uint64_t duration_ns;
 	uint64_t values[NCS_PARQUET_VALUES]; /* by table; see the source */
+	/* Facts of an operation; may be NULL. */
+	const struct ncs_exported_operation *facts;
 	uint32_t rank;                       /* in the recording */
 	uint16_t known; /* a bit for each of the values */
 	uint8_t function;
@@ -55,8 +57,7 @@ void ncs_parquet_record_row(struct ncs_parquet_row *row, size_t rank,
  * operation's row and of what else is known of operations. Returns false if the
  * launch is not known. */
 bool ncs_parquet_launch_row(struct ncs_parquet_row *row,
-			    const struct ncs_parquet_row *operation,
-			    const struct ncs_operation_table *operations);
+			    const struct ncs_parquet_row *operation);
 
 /* Adds an operation's launch to another one of the same rank. Returns false if
  * they are not the same launch; then nothing changed. */
@@ -74,7 +75,6 @@ struct ncs_parquet_cells {
 	enum ncs_parquet_table table;
 	const struct ncs_sorted_rows *rows; /* of struct ncs_parquet_row */
 	const struct ncs_export_rank *ranks;
-	const struct ncs_operation_table *operations;
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME minus the common time */
 };
 

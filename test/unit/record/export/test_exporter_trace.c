@@ -679,13 +679,12 @@ TEST(kernel_before_the_last_arrival_does_not_end_an_operation)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_operation_table *operations = &exported->exporter.operations;
-	const struct ncs_record kernel = { .operation = 5 };
+	struct ncs_exported_operation *facts =
+		ncs_operation_table_take(operations, 0, 5);
 
-	assert_int_equal(ncs_operation_table_kernel(
-				 operations, 0, &exported->ranks[0], &kernel),
-			 0);
-	operations->facts[0].is_joined = true;
-	operations->facts[0].kernel_end_is_wrong = true;
+	assert_non_null(facts);
+	facts->is_joined = true;
+	facts->kernel_end_is_wrong = true;
 	assert_ran(put_kernel_of(exported, 9000, 8000, true), 700, "kernel",
 		   9000, "proxy");
 }
