@@ -3,8 +3,7 @@
  *
  * Nothing in the file is trusted, and it may be truncated while it is read.
  * Chunks are found by the file's indexes, or by a search where there is none
- * (recording_index.c, recording_scan.c). Damaged chunks are left out and
- * counted. Only files in record/ include this header. Not thread-safe.
+ * (recording_open.c). Damaged chunks are left out and counted. Only files in record/ include this header. Not thread-safe.
  */
 #ifndef NCS_RECORD_READ_RECORDING_FILE_H
 #define NCS_RECORD_READ_RECORDING_FILE_H
@@ -98,19 +97,5 @@ int ncs_recorded_file_open(struct ncs_recorded_file *file, const char *path,
 int ncs_recorded_file_open_memory(struct ncs_recorded_file *file,
 				  const void *bytes, size_t size,
 				  const char *path, char *why, size_t why_size);
-
-/* Adds the places of all chunks to the file, by its indexes and, where there is
- * no good one, by a search. Returns 0 or -ENOMEM. */
-int ncs_recorded_file_index(struct ncs_recorded_file *file);
-
-/* Adds the chunks found from one offset up to another. Counts all skipped
- * bytes, and each gap that a chunk follows as damage. Returns 0 or -ENOMEM. */
-int ncs_recorded_file_scan(struct ncs_recorded_file *file, uint64_t from,
-			   uint64_t until);
-
-/* Returns the offset of the last good index before `until`; 0 if there is
- * none. */
-uint64_t ncs_recorded_file_last_index(const struct ncs_recorded_file *file,
-				      uint64_t until);
 
 #endif
