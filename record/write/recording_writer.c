@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files, chunks, ranks, clocks and the index; see recording_writer.h. States
- * are in recording_writer_state.c, records in recording_writer_records.c, looks
- * in recording_writer_looks.c, the chunk "tables" in
- * recording_writer_tables.c. */
+/* Files, chunks, the index, ranks, looks, and what is small; see
+ * recording_writer.h. States are in recording_writer_state.c, records in
+ * recording_writer_records.c, the chunk "tables" in recording_writer_tables.c. */
 #include "record/write/recording_writer.h"
 
 #include <errno.h>
@@ -14,6 +13,7 @@
 
 #include "ncclstat/abi_header.h"
 #include "ncclstat/version.h"
+#include "record/format/peaks_chunk.h"
 #include "record/write/recording_writer_internal.h"
 #include "shm/array.h"
 #include "shm/clock.h"
@@ -231,7 +231,8 @@ void ncs_recording_head_here(struct ncs_file_head *head)
 	}
 }
 
-int ncs_recording_head_write(struct ncs_recording_writer *writer)
+/* Writes the chunk NCS_CHUNK_FILE. Returns 0 or -errno. */
+static int write_head(struct ncs_recording_writer *writer)
 {
 	const struct ncs_file_head *head = &writer->settings.head;
 	struct ncs_chunk chunk =
@@ -250,7 +251,7 @@ static int begin_file(struct ncs_recording_writer *writer)
 
 	if (!text)
 		return fail(writer, -ENOMEM);
-	ncs_recording_head_write(writer);
+	write_head(writer);
 	chunk = ncs_recording_chunk_at(
 		NCS_CHUNK_TABLES, NCS_NO_RANK, bytes,
 		writer->settings.head.begun_monotonic_ns);
@@ -514,13 +515,6 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 	return 0;
 }
 
-uint32_t
-ncs_recording_writer_file_number(const struct ncs_recording_writer *writer,
-				 size_t rank)
-{
-	return writer->ranks[rank].number;
-}
-
 void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
 				   size_t rank)
 {
@@ -584,6 +578,112 @@ ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank)
 	return write_rank(writer, found) == 0 ? found : NULL;
 }
 
+/* --- Looks --------------------------------------------------------------- */
+
+/* Bytes of a path and a reason that are kept. */
+#define TEXT_BYTES_MAX 4096u
+
+int ncs_recording_writer_renew(struct ncs_recording_writer *writer)
+{
+	if (writer->error != 0)
+		return writer->error;
+	for (size_t i = 0; i < writer->rank_count; i++) {
+		writer->ranks[i].is_in_file = false;
+		writer->ranks[i].has_key = false;
+	}
+	return write_head(writer);
+}
+
+int ncs_recording_writer_unreadable(struct ncs_recording_writer *writer,
+				    enum ncs_attach attach, const char *path,
+				    const char *why)
+{
+	struct ncs_unreadable_head head = {
+		.attach = attach,
+		.path_bytes = (uint32_t)strnlen(path, TEXT_BYTES_MAX),
+		.why_bytes = (uint32_t)strnlen(why, TEXT_BYTES_MAX),
+	};
+	struct ncs_chunk chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_UNREADABLE, NCS_NO_RANK,
+		sizeof(head) + head.path_bytes + head.why_bytes, 0);
+	size_t room;
+	char *payload =
+		ncs_recording_chunk_begin(writer, chunk.unpacked_bytes, &room);
+
+	if (!payload)
+		return writer->error;
+	memcpy(payload, &head, sizeof(head));
+	memcpy(payload + sizeof(head), path, head.path_bytes);
+	memcpy(payload + sizeof(head) + head.path_bytes, why, head.why_bytes);
+	return ncs_recording_chunk_end(writer, &chunk);
+}
+
+void ncs_recording_writer_unpack(struct ncs_recording_writer *writer)
+{
+	ncs_packer_free(writer->packer);
+	writer->packer = NULL;
+}
+
+int ncs_recording_writer_look(struct ncs_recording_writer *writer,
+			      struct ncs_look *look)
+{
+	const struct ncs_file_head *head = &writer->settings.head;
+	struct ncs_chunk chunk = ncs_recording_chunk_at(
+		NCS_CHUNK_LOOK, NCS_NO_RANK, sizeof(*look), look->taken_ns);
+	size_t room;
+
+	/* Room is made first: it may take padding, which is a chunk of this
+	 * look, too. */
+	if (!ncs_recording_chunk_begin(writer, sizeof(*look), &room))
+		return writer->error;
+	memcpy(look->recording, head->recording, sizeof(look->recording));
+	look->program_version = head->program_version;
+	look->chunks = writer->end.chunks - writer->look_chunks;
+	look->records = writer->end.records - writer->look_records;
+	look->bytes = ncs_sink_offset(writer->sink) - writer->look_offset;
+	ncs_recording_chunk_write(writer, &chunk, look);
+	writer->look_chunks = writer->end.chunks;
+	writer->look_records = writer->end.records;
+	writer->look_offset = ncs_sink_offset(writer->sink);
+	return ncs_recording_writer_flush(writer);
+}
+
+/* --- Peaks, stacks, clocks ----------------------------------------------- */
+
+int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
+			       const struct ncs_machine_peaks *peaks,
+			       uint64_t now_ns)
+{
+	static const struct ncs_machine_peaks unknown;
+	char payload[NCS_PEAKS_BYTES_MAX];
+	struct ncs_chunk chunk;
+
+	if (writer->error != 0 ||
+	    memcmp(peaks, &unknown, sizeof(*peaks)) == 0 ||
+	    memcmp(peaks, &writer->peaks, sizeof(*peaks)) == 0)
+		return writer->error;
+	writer->peaks = *peaks;
+	chunk = ncs_recording_chunk_at(NCS_CHUNK_PEAKS, NCS_NO_RANK,
+				       ncs_peaks_pack(peaks, payload), now_ns);
+	return ncs_recording_chunk_write(writer, &chunk, payload);
+}
+
+int ncs_recording_writer_stack(struct ncs_recording_writer *writer,
+			       size_t number, const char *lines,
+			       uint64_t now_ns)
+{
+	const struct ncs_recording_writer_rank *rank =
+		ncs_recording_rank_in_file(writer, number);
+	struct ncs_chunk chunk;
+
+	if (!rank)
+		return writer->error;
+	chunk = ncs_recording_chunk_at(NCS_CHUNK_STACK, rank->number,
+				       strnlen(lines, NCS_PAYLOAD_BYTES_MAX),
+				       now_ns);
+	return ncs_recording_chunk_write(writer, &chunk, lines);
+}
+
 /* --- Clocks and totals --------------------------------------------------- */
 
 int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
@@ -596,6 +696,8 @@ int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 	chunk.until_ns = reading->after_ns;
 	return ncs_recording_chunk_write(writer, &chunk, reading);
 }
+
+/* --- Totals -------------------------------------------------------------- */
 
 struct ncs_recording_totals
 ncs_recording_writer_totals(const struct ncs_recording_writer *writer)

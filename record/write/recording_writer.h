@@ -112,12 +112,6 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 				  const struct ncs_header *header, uid_t owner,
 				  const char *path, size_t *rank);
 
-/* Returns a rank's number in the present file, by which its readers name it;
- * NCS_NO_RANK if nothing of it is in the file. */
-uint32_t
-ncs_recording_writer_file_number(const struct ncs_recording_writer *writer,
-				 size_t rank);
-
 /* Ends a rank that has nothing more to record: writes its records that are held, and
  * frees its image. Its number in this writer may be that of a rank that is added
  * later; so may its number in a stream, but not in a file. */

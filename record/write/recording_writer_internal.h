@@ -119,7 +119,4 @@ int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
 struct ncs_recording_writer_rank *
 ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank);
 
-/* Writes the chunk NCS_CHUNK_FILE. Returns 0 or -errno. */
-int ncs_recording_head_write(struct ncs_recording_writer *writer);
-
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of a sink and its error handling; see sink.h. The methods of
- * writing are in sink_uring.c and sink_plain.c. */
+/* The buffers of a sink, its error handling, and the methods of writing but for
+ * sink_uring.c; see sink.h. */
 #include "record/write/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,63 @@
 
 #include "record/format/file_format.h"
 #include "record/write/sink_internal.h"
+#include "shm/array.h"
+
+/* --- Methods ------------------------------------------------------------- */
+
+static ssize_t write_at(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
+{
+	ssize_t result = pwrite(sink->file, buffer->bytes + buffer->written,
+				buffer->filled - buffer->written,
+				(off_t)(buffer->offset + buffer->written));
+
+	return result < 0 ? -errno : result;
+}
+
+static const struct ncs_sink_method by_pwrite = {
+	.name = "pwrite",
+	.write = write_at,
+};
+
+static ssize_t write_next(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
+{
+	struct pollfd ready = { .fd = sink->file, .events = POLLOUT };
+	ssize_t result = write(sink->file, buffer->bytes + buffer->written,
+			       buffer->filled - buffer->written);
+
+	if (result >= 0)
+		return result;
+	/* Another process has set the pipe to O_NONBLOCK. */
+	if (errno == EAGAIN)
+		poll(&ready, 1, -1);
+	return -errno;
+}
+
+/* One buffer after another. */
+static const struct ncs_sink_method to_pipe = {
+	.name = "write",
+	.write = write_next,
+};
+
+static ssize_t append(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
+{
+	struct ncs_sink_memory *memory = sink->own;
+	size_t bytes = buffer->filled - buffer->written;
+
+	if (ncs_array_reserve(&memory->bytes, &memory->capacity,
+			      memory->size + bytes, 1) != 0)
+		return -ENOMEM;
+	memcpy(memory->bytes + memory->size, buffer->bytes + buffer->written,
+	       bytes);
+	memory->size += bytes;
+	return (ssize_t)bytes;
+}
+
+/* Appends to memory; `own` is a struct ncs_sink_memory. */
+static const struct ncs_sink_method to_memory = {
+	.name = "memory",
+	.write = append,
+};
 
 /* --- Writing ------------------------------------------------------------- */
 
@@ -268,7 +326,7 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 			sink, file, direct, NCS_BLOCK_BYTES, &ncs_sink_uring);
 	if (error)
 		error = ncs_sink_open_method(sink, file, direct,
-					     NCS_BLOCK_BYTES, &ncs_sink_pwrite);
+					     NCS_BLOCK_BYTES, &by_pwrite);
 	if (error)
 		return error;
 	(*sink)->means = means;
@@ -279,7 +337,7 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 
 static int open_pipe(struct ncs_sink **sink, int file)
 {
-	int error = ncs_sink_open_method(sink, file, false, 1, &ncs_sink_pipe);
+	int error = ncs_sink_open_method(sink, file, false, 1, &to_pipe);
 
 	if (!error)
 		describe(*sink);
@@ -313,6 +371,15 @@ int ncs_sink_open(struct ncs_sink **sink, const char *path, unsigned means,
 	snprintf(why, why_size, "%s",
 		 error == -ENOTSUP ? "a recording is nothing for a terminal" :
 				     strerror(-error));
+	return error;
+}
+
+int ncs_sink_open_memory(struct ncs_sink **sink, struct ncs_sink_memory *memory)
+{
+	int error = ncs_sink_open_method(sink, -1, false, 1, &to_memory);
+
+	if (!error)
+		(*sink)->own = memory;
 	return error;
 }
 

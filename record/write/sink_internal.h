@@ -66,9 +66,6 @@ struct ncs_sink_method {
 };
 
 extern const struct ncs_sink_method ncs_sink_uring;
-extern const struct ncs_sink_method ncs_sink_pwrite;
-/* Write(2), one buffer after another. */
-extern const struct ncs_sink_method ncs_sink_pipe;
 
 /* Opens a sink that writes to a file by a given method. On success the sink
  * owns the file. Returns 0 or -errno. */
