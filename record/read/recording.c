@@ -3,20 +3,109 @@
  * recording.h. */
 #include "record/read/recording.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ncclstat/abi_header.h"
 #include "ncclstat/reader.h"
 #include "record/read/recording_internal.h"
-#include "record/read/recording_names.h"
+#include "shm/clock.h"
+#include "shm/read/job.h"
+#include "shm/read/paths.h"
 
 static int fail(int error, char *why, size_t why_size)
 {
 	snprintf(why, why_size, "%s", strerror(-error));
 	return error;
+}
+
+/* --- Names of files ------------------------------------------------------- */
+
+static int is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* Whether a file may be a recording. */
+static bool is_recording(const char *path)
+{
+	uint64_t magic = 0;
+	struct stat status;
+	bool is_read;
+	int file;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0)
+		return true;
+	is_read = read(file, &magic, sizeof(magic)) == (ssize_t)sizeof(magic);
+	close(file);
+	return is_read && magic == NCS_CHUNK_MAGIC;
+}
+
+static int add_folder(struct ncs_paths *names, const char *folder)
+{
+	char path[PATH_MAX];
+	struct dirent **entries;
+	int error = 0, count = scandir(folder, &entries, is_shown, versionsort);
+	size_t before = names->count;
+
+	if (count < 0)
+		return -errno;
+	for (int i = 0; i < count; i++) {
+		int length = snprintf(path, sizeof(path), "%s/%s", folder,
+				      entries[i]->d_name);
+
+		if (!error && length < PATH_MAX && is_recording(path))
+			error = ncs_paths_add(names, "%s", path);
+		free(entries[i]);
+	}
+	free(entries);
+	return !error && names->count == before ? -ENOENT : error;
+}
+
+/* Adds the path of a file, or those of the recordings in a folder. A path that does
+ * not exist is added, too. Returns 0, or -errno and sets `why` to a clause for the
+ * user that names the path. */
+static int add_names(struct ncs_paths *names, const char *path, char *why,
+		     size_t why_size)
+{
+	struct stat status;
+	int error = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ?
+			    add_folder(names, path) :
+			    ncs_paths_add(names, "%s", path);
+
+	if (error)
+		snprintf(why, why_size, "%s: %s", path,
+			 error == -ENOENT ? "there is no recording in it" :
+					    strerror(-error));
+	return error;
+}
+
+bool ncs_recording_is_one_of(const char *path, char *const *paths, size_t count)
+{
+	struct ncs_paths names = { .count = 0 };
+	struct stat output, input;
+	bool is_one = false;
+
+	if (stat(path, &output) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		add_names(&names, paths[i], NULL, 0);
+	for (size_t i = 0; i < names.count && !is_one; i++)
+		is_one = stat(names.path[i], &input) == 0 &&
+			 input.st_dev == output.st_dev &&
+			 input.st_ino == output.st_ino;
+	ncs_paths_release(&names);
+	return is_one;
 }
 
 /* --- Files --------------------------------------------------------------- */
@@ -113,15 +202,6 @@ static int find_series(struct ncs_recording *recording)
 		recording->file_series[i] = recording->series_count - 1;
 	}
 	return 0;
-}
-
-/* --- Images -------------------------------------------------------------- */
-
-void ncs_recording_release_image(struct ncs_recorded_image *image)
-{
-	ncs_reader_close(image->reader);
-	ncs_state_image_release(&image->lines);
-	memset(image, 0, sizeof(*image));
 }
 
 /* --- Facts --------------------------------------------------------------- */
@@ -399,8 +479,7 @@ int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
 
 	*out = NULL;
 	for (size_t i = 0; i < count && !error; i++)
-		error = ncs_recording_names_add(&names, paths[i], why,
-						why_size);
+		error = add_names(&names, paths[i], why, why_size);
 	if (!error)
 		error = open_files(out, &names, why, why_size);
 	ncs_paths_release(&names);
@@ -424,7 +503,7 @@ int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
 	return finish(out, recording, error, why, why_size);
 }
 
-void ncs_recording_release_rank(struct ncs_rank_entry *rank)
+static void release_rank(struct ncs_rank_entry *rank)
 {
 	ncs_recording_release_image(&rank->image);
 	free(rank->id);
@@ -439,7 +518,7 @@ void ncs_recording_close(struct ncs_recording *recording)
 	if (!recording)
 		return;
 	for (size_t i = 0; i < recording->rank_count; i++)
-		ncs_recording_release_rank(&recording->ranks[i]);
+		release_rank(&recording->ranks[i]);
 	for (size_t i = 0; i < recording->host_count; i++) {
 		free(recording->hosts[i].name);
 		free(recording->hosts[i].boot_id);
@@ -457,6 +536,102 @@ void ncs_recording_close(struct ncs_recording *recording)
 	free(recording->ranks);
 	free(recording->files);
 	free(recording);
+}
+
+/* --- Jobs ---------------------------------------------------------------- */
+
+/* Returns when the segment of a header was created, since 1970. */
+static uint64_t created_ns(const struct ncs_header *header)
+{
+	return ncs_clock_ns(&header->clock, header->created) -
+	       header->clock.base_monotonic_ns + header->clock.base_realtime_ns;
+}
+
+/* Tells whether a rank is of the job, and its labels match, as its first state has
+ * them. They do not change. Returns -errno or an enum ncs_recorded if no state tells. */
+static int matches(struct ncs_recording *recording, size_t rank,
+		   const char *pattern, uint64_t since_ns, uint64_t before_ns,
+		   bool *is_wanted)
+{
+	struct ncs_reader *reader;
+	uint64_t created,
+		taken_ns = ncs_recording_next_state_of(recording, rank, 0);
+	int result = ncs_recording_state(recording, rank, taken_ns, &reader,
+					 &taken_ns);
+
+	*is_wanted = false;
+	if (result != NCS_RECORDED_YES)
+		return result;
+	created = created_ns(ncs_reader_header(reader));
+	*is_wanted = created >= since_ns &&
+		     (before_ns == 0 || created < before_ns) &&
+		     ncs_job_matches(ncs_reader_labels(reader), pattern);
+	return result;
+}
+
+/* Gives chunks the new numbers of their ranks: places[i] is that of rank i,
+ * NCS_NO_RANK for none. Drops the chunks of the others. */
+static void renumber(struct ncs_recording *recording, const uint32_t *places)
+{
+	for (size_t i = 0; i < recording->file_count; i++)
+		for (size_t k = 0; k < recording->files[i].count; k++) {
+			uint32_t *rank = &recording->files[i].places[k].owner;
+
+			if (*rank != NCS_NO_RANK)
+				*rank = places[*rank];
+		}
+	for (size_t i = 0; i < recording->series_count; i++) {
+		struct ncs_chunk_refs *refs = &recording->series[i].records;
+		size_t kept = 0;
+
+		for (size_t k = 0; k < refs->count; k++)
+			if (ncs_recording_rank_of(recording, refs->at[k]) !=
+			    NCS_NO_RANK)
+				refs->at[kept++] = refs->at[k];
+		refs->count = kept;
+	}
+}
+
+int ncs_recording_keep_jobs(struct ncs_recording *recording,
+			    const char *pattern, uid_t owner, uint64_t since_ns,
+			    uint64_t before_ns)
+{
+	uint32_t *places = calloc(recording->rank_count + 1, sizeof(*places));
+	uint32_t kept = 0;
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		bool is_wanted;
+		int result = matches(recording, i, pattern, since_ns, before_ns,
+				     &is_wanted);
+
+		if (result < 0) {
+			free(places);
+			return result;
+		}
+		is_wanted = is_wanted &&
+			    ncs_owners_agree(recording->ranks[i].facts.owner,
+					     owner);
+		places[i] = is_wanted ? kept++ : NCS_NO_RANK;
+	}
+	renumber(recording, places);
+	kept = 0;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		struct ncs_rank_entry *rank = &recording->ranks[i];
+
+		if (places[i] == NCS_NO_RANK) {
+			release_rank(rank);
+			continue;
+		}
+		recording->ranks[kept] = *rank;
+		recording->ranks[kept].facts.header =
+			&recording->ranks[kept].moved;
+		kept++;
+	}
+	recording->rank_count = kept;
+	free(places);
+	return kept > 0 ? 0 : -ENOENT;
 }
 
 /* --- Facts and contents -------------------------------------------------- */

@@ -80,9 +80,11 @@ struct ncs_recording_facts {
 	uint64_t interval_ns;
 };
 
-/* Opens files, and those in folders (record/read/recording_names.h). Returns 0 or
- * -errno; on failure sets `why` to a clause for the user that names the file.
- * Damage and missing ends are not errors; they are counted in the facts. */
+/* Opens files, and the recordings in folders, in the order of their names: files
+ * whose first bytes are those of a recording, and those that this user may not
+ * read, but no hidden ones. Returns 0 or -errno; on failure sets `why` to a clause
+ * for the user that names the file. Damage and missing ends are not errors; they
+ * are counted in the facts. */
 int ncs_recording_open(struct ncs_recording **recording,
 		       const char *const *paths, size_t count, char *why,
 		       size_t why_size);
@@ -92,6 +94,11 @@ void ncs_recording_close(struct ncs_recording *recording); /* accepts NULL */
 int ncs_recording_open_memory(struct ncs_recording **recording,
 			      const void *bytes, size_t size, char *why,
 			      size_t why_size);
+
+/* Whether a path is one of these recordings, or one in these folders, by another
+ * name or not: then nothing else may be written there. */
+bool ncs_recording_is_one_of(const char *path, char *const *paths,
+			     size_t count);
 
 /* Checks every chunk, which makes the facts about damage complete. Without this
  * call, damage is found as chunks are read. */

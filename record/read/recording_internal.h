@@ -135,9 +135,6 @@ ncs_recording_rank_of(const struct ncs_recording *recording,
 /* Frees a rank's state in memory: it is read again when it is needed. */
 void ncs_recording_release_image(struct ncs_recorded_image *image);
 
-/* Frees what a rank has. */
-void ncs_recording_release_rank(struct ncs_rank_entry *rank);
-
 /* Converts a host's CLOCK_MONOTONIC to common time. */
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns);

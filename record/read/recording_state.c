@@ -187,6 +187,13 @@ static int lay(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 
 /* --- The image ----------------------------------------------------------- */
 
+void ncs_recording_release_image(struct ncs_recorded_image *image)
+{
+	ncs_reader_close(image->reader);
+	ncs_state_image_release(&image->lines);
+	memset(image, 0, sizeof(*image));
+}
+
 /* Restores the header as in the file. */
 static void move_back(struct ncs_recorded_image *image)
 {

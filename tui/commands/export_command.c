@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/read/recording_names.h"
 #include "shm/clock.h"
 #include "tui/commands/critical_path_command.h"
 #include "tui/commands/export_choice.h"
@@ -82,8 +81,8 @@ static FILE *open_output(const struct ncs_options *options, int *status)
 		*status = NCS_EXIT_USAGE;
 		return NULL;
 	}
-	if (ncs_recording_names_have(options->output_path, options->files,
-				     options->file_count)) {
+	if (ncs_recording_is_one_of(options->output_path, options->files,
+				    options->file_count)) {
 		ncs_complain("%s: this is the recording itself; it would"
 			     " be overwritten",
 			     options->output_path);

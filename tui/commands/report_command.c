@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/read/recording_names.h"
 #include "record/replay/replay_search.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/diagnose_command.h"
@@ -241,8 +240,8 @@ int ncs_report_write(const struct ncs_command_input *input,
 	};
 	int error;
 
-	if (ncs_recording_names_have(options->report_path, options->files,
-				     options->file_count)) {
+	if (ncs_recording_is_one_of(options->report_path, options->files,
+				    options->file_count)) {
 		ncs_complain("%s: this is the recording itself; it would be"
 			     " overwritten",
 			     options->report_path);
