@@ -13,7 +13,6 @@
 #include "fleet/head/fleet_internal.h"
 #include "ncclstat/abi_clock.h"
 #include "ncclstat/abi_header.h"
-#include "record/write/clock_reading.h"
 #include "record/write/recording_writer.h"
 #include "shm/array.h"
 

@@ -12,7 +12,6 @@
 #include "fleet/stream/look_pack.h"
 #include "fleet/stream/stream_output.h"
 #include "ncclstat/reader.h"
-#include "record/write/clock_reading.h"
 #include "record/write/recorder_segments.h"
 #include "shm/clock.h"
 

@@ -10,7 +10,6 @@
 #include "ncclstat/reader.h"
 #include "record/export/exporter.h"
 #include "analysis/records/replaced_records.h"
-#include "record/format/cuda_streams.h"
 #include "shm/clock.h"
 
 static const struct {

@@ -12,7 +12,6 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/range_totals.h"
 #include "ncclstat/abi_header.h"
-#include "record/format/cuda_streams.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/labels.h"

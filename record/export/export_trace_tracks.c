@@ -8,7 +8,6 @@
 
 #include "analysis/model/model.h"
 #include "ncclstat/abi_channel.h"
-#include "record/format/cuda_streams.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 

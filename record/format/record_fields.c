@@ -3,8 +3,13 @@
  * ncclstat/record.h. */
 #include "record/format/record_fields.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/records/step_stats.h"
+#include "shm/array.h"
 #include "shm/clock.h"
 
 enum where { LINES, BOTH };
@@ -330,4 +335,59 @@ bool ncs_event_has_function(unsigned event)
 {
 	return is_sampled(event) || event == NCS_EVENT_COLL_API ||
 	       event == NCS_EVENT_P2P_API || event == NCS_EVENT_CE_COLL;
+}
+
+/* --- CUDA streams --------------------------------------------------------- */
+
+struct ncs_cuda_stream_lane {
+	/* Stream of the next operation, as in records; 0 if unknown. */
+	uint64_t stream;
+	uint32_t next; /* position of the next record */
+};
+
+void ncs_cuda_streams_release(struct ncs_cuda_streams *streams)
+{
+	free(streams->lanes);
+	*streams = (struct ncs_cuda_streams){ 0 };
+}
+
+int ncs_cuda_streams_take(struct ncs_cuda_streams *streams, unsigned lane,
+			  const struct ncs_record *record, uint64_t *stream)
+{
+	struct ncs_cuda_stream_lane *state;
+
+	if (ncs_array_reserve_zeroed(&streams->lanes, &streams->capacity,
+				     (size_t)lane + 1,
+				     sizeof(*streams->lanes)) != 0)
+		return -ENOMEM;
+	state = &streams->lanes[lane];
+	if (record->position != state->next)
+		state->stream = 0;
+	state->next = record->position + 1;
+	switch (record->event) {
+	case NCS_EVENT_STREAM:
+		state->stream = record->value;
+		*stream = 0;
+		break;
+	case NCS_EVENT_COLL:
+	case NCS_EVENT_P2P:
+		*stream = state->stream;
+		break;
+	case NCS_EVENT_COLL_API:
+	case NCS_EVENT_P2P_API:
+	case NCS_EVENT_KERNEL_LAUNCH:
+	case NCS_EVENT_CE_COLL:
+		*stream = record->delta[0];
+		break;
+	default:
+		*stream = 0;
+		break;
+	}
+	return 0;
+}
+
+void ncs_cuda_stream_text(uint64_t handle,
+			  char text[NCS_CUDA_STREAM_TEXT_BYTES])
+{
+	snprintf(text, NCS_CUDA_STREAM_TEXT_BYTES, "0x%" PRIx64, handle);
 }

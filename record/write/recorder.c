@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/write/clock_reading.h"
 #include "record/write/recorder_segments.h"
 #include "shm/clock.h"
 #include "shm/process.h"

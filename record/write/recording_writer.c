@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/timex.h>
 
 #include "ncclstat/abi_header.h"
 #include "ncclstat/version.h"
@@ -208,7 +209,37 @@ int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
 	return ncs_recording_chunk_end(writer, chunk);
 }
 
-/* --- Files --------------------------------------------------------------- */
+/* --- This host ----------------------------------------------------------- */
+
+void ncs_clock_reading_take(struct ncs_clock_reading *best)
+{
+	uint64_t least = UINT64_MAX;
+	struct timex timex = { 0 };
+	int state;
+
+	*best = (struct ncs_clock_reading){
+		.maximum_error_ns = UINT64_MAX,
+		.estimated_error_ns = UINT64_MAX,
+	};
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = ncs_clock_monotonic_ns();
+		uint64_t realtime = ncs_clock_realtime_ns();
+		uint64_t after = ncs_clock_monotonic_ns();
+
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		best->before_ns = before;
+		best->realtime_ns = realtime;
+		best->after_ns = after;
+	}
+	state = adjtimex(&timex);
+	if (state >= 0) {
+		best->maximum_error_ns = (uint64_t)timex.maxerror * 1000;
+		best->estimated_error_ns = (uint64_t)timex.esterror * 1000;
+		best->synchronized = state != TIME_ERROR;
+	}
+}
 
 void ncs_recording_head_here(struct ncs_file_head *head)
 {
@@ -230,6 +261,8 @@ void ncs_recording_head_here(struct ncs_file_head *head)
 		head->recording[1] = process.pid;
 	}
 }
+
+/* --- Files --------------------------------------------------------------- */
 
 /* Writes the chunk NCS_CHUNK_FILE. Returns 0 or -errno. */
 static int write_head(struct ncs_recording_writer *writer)

@@ -70,6 +70,11 @@ struct ncs_recording_totals {
  * now. */
 void ncs_recording_head_here(struct ncs_file_head *head);
 
+/* Reads CLOCK_MONOTONIC and CLOCK_REALTIME several times and takes the fastest
+ * reading: the process was delayed during the slower ones. Any thread may call
+ * it. */
+void ncs_clock_reading_take(struct ncs_clock_reading *reading);
+
 /* Returns the payload of the chunk "tables", to be freed by the caller; NULL if
  * there is no memory. */
 char *ncs_recording_tables_text(size_t *bytes);

@@ -2,7 +2,8 @@
 /* Tests of the streams of records: a stream is named by the record itself or by
  * an earlier record of the ring, and is unknown once a STREAM record may have
  * been missed. */
-#include "record/format/cuda_streams.h"
+#include "ncclstat/record.h"
+#include "record/format/record_fields.h"
 #include "test/unit/support/unit.h"
 
 #define A NCS_RECORD_STREAM(0x7f0012345678)
