@@ -31,8 +31,7 @@
 #include "analysis/records/operation_times.h"
 #include "analysis/records/rank_operations.h"
 #include "ncclstat/snapshot.h"
-#include "record/export/export_rank.h"
-#include "record/export/operation_facts.h"
+#include "record/export/export_facts.h"
 #include "record/export/trace_writer.h"
 #include "record/format/record_fields.h"
 

@@ -9,8 +9,7 @@
 #include <stdio.h>
 
 #include "record/export/export.h"
-#include "record/export/export_rank.h"
-#include "record/export/operation_facts.h"
+#include "record/export/export_facts.h"
 #include "record/export/trace_writer.h"
 
 struct ncs_exporter {

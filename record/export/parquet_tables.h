@@ -9,8 +9,7 @@
 #include <stdint.h>
 
 #include "ncclstat/tables/parquet.def"
-#include "record/export/export_rank.h"
-#include "record/export/operation_facts.h"
+#include "record/export/export_facts.h"
 #include "record/export/parquet_file.h"
 #include "record/export/sorted_rows.h"
 

@@ -26,8 +26,8 @@ struct ncs_sorted_rows {
 	/* Private: */
 	unsigned char *rows;
 	size_t count, capacity;
-	struct ncs_row_key *keys, *spare_keys;
-	size_t key_capacity, spare_capacity;
+	struct ncs_row_key *keys;
+	size_t key_capacity;
 	unsigned char *kept;
 	size_t kept_capacity;
 };
