@@ -136,6 +136,7 @@ static uint64_t first_state_ns(const struct export_run *run, size_t rank)
 	return at_ns <= run->request->until_ns ? at_ns : 0;
 }
 
+/* Passes on a state that a snapshot was taken of. */
 static int pass_state(struct export_run *run, size_t rank,
 		      const struct ncs_snapshot *snapshot, bool is_last)
 {
@@ -151,10 +152,8 @@ static int take_state(struct export_run *run, size_t rank,
 	int error;
 
 	ncs_snapshot_take(snapshot, reader, taken_ns);
-	error = ncs_export_rank_learn(&run->ranks[rank], snapshot);
-	if (!error)
-		error = ncs_export_rank_label(&run->ranks[rank],
-					      ncs_reader_labels(reader));
+	error = ncs_export_rank_learn(&run->ranks[rank], snapshot,
+				      ncs_reader_labels(reader));
 	return error ? error : pass_state(run, rank, snapshot, is_last);
 }
 

@@ -62,15 +62,6 @@ static int copy(char **to, const char *text)
 	return text && !*to ? -ENOMEM : 0;
 }
 
-int ncs_export_rank_label(struct ncs_export_rank *rank, const char *labels)
-{
-	const char *job = NULL;
-	int error = copy(&rank->node, ncs_labels_value(labels, "node"));
-
-	ncs_job_of(labels, &job);
-	return error ? error : copy(&rank->job, job);
-}
-
 /* --- Ranges -------------------------------------------------------------- */
 
 /* Learns the paths of new ranges. Ranges are numbered in the order in which
@@ -143,14 +134,20 @@ const char *ncs_export_rank_text(const struct ncs_export_rank *rank,
 /* --- States and records -------------------------------------------------- */
 
 int ncs_export_rank_learn(struct ncs_export_rank *rank,
-			  const struct ncs_snapshot *snapshot)
+			  const struct ncs_snapshot *snapshot,
+			  const char *labels)
 {
-	int error;
+	const char *job = NULL;
 
 	take_identity(rank, &snapshot->identity);
-	error = learn_ranges(rank, snapshot);
-	return error ? error :
-		       ncs_gpu_readings_add(&rank->gpu, &snapshot->gpu_clock);
+	ncs_job_of(labels, &job);
+	return copy(&rank->node, ncs_labels_value(labels, "node")) != 0 ||
+			       copy(&rank->job, job) != 0 ||
+			       learn_ranges(rank, snapshot) != 0 ||
+			       ncs_gpu_readings_add(&rank->gpu,
+						    &snapshot->gpu_clock) != 0 ?
+		       -ENOMEM :
+		       0;
 }
 
 struct ncs_export_span ncs_export_rank_span(const struct ncs_export_rank *rank,

@@ -53,13 +53,11 @@ void ncs_export_rank_init(struct ncs_export_rank *rank, const char *host,
 /* Frees what was learned. */
 void ncs_export_rank_release(struct ncs_export_rank *rank);
 
-/* Learns from the rank's next state. Returns 0 or -ENOMEM. */
+/* Learns from the rank's next state, and from the labels of its process, which never
+ * change. Returns 0 or -ENOMEM. */
 int ncs_export_rank_learn(struct ncs_export_rank *rank,
-			  const struct ncs_snapshot *snapshot);
-
-/* Learns from the labels of the rank's process, which never change: does nothing the next
- * time. Returns 0 or -ENOMEM. */
-int ncs_export_rank_label(struct ncs_export_rank *rank, const char *labels);
+			  const struct ncs_snapshot *snapshot,
+			  const char *labels);
 
 /* Returns the path of a range; NULL if it is not known. */
 const char *ncs_export_rank_path(const struct ncs_export_rank *rank,

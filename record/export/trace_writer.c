@@ -15,7 +15,7 @@
 
 /* A word in the hash table; ncs_trace_word.text points into it. */
 struct word_entry {
-	struct ncs_hash_link link; /* by text */
+	struct ncs_hash_link link; /* by text; the first member */
 	uint32_t number;
 	char text[];
 };
@@ -78,15 +78,6 @@ uint32_t ncs_trace_word(struct ncs_trace_writer *writer, const char *text)
 	return entry->number;
 }
 
-static void release_words(struct ncs_trace_writer *writer)
-{
-	for (uint32_t i = 1; i < writer->word_count; i++)
-		free(NCS_HASH_ITEM(writer->words[i].text, struct word_entry,
-				   text));
-	ncs_hash_table_release(&writer->texts);
-	free(writer->words);
-}
-
 /* --- Opening and closing ------------------------------------------------- */
 
 /* Reserves entry 0 of each array, so that number 0 can stand for none in the
@@ -135,7 +126,9 @@ int ncs_trace_close(struct ncs_trace_writer *writer)
 	error = writer->error;
 	if (fflush(writer->file) != 0 || ferror(writer->file))
 		error = error ? error : errno ? -errno : -EIO;
-	release_words(writer);
+	ncs_hash_table_sweep(&writer->texts, NULL, 0);
+	ncs_hash_table_release(&writer->texts);
+	free(writer->words);
 	free(writer->tracks);
 	free(writer);
 	return error;

@@ -95,15 +95,8 @@ void ncs_packer_free(struct ncs_packer *packer)
 size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 		       size_t bytes, void *packed, size_t room)
 {
-	size_t result;
-
-	/* Readers would take a packed payload of the original length for an
-	 * unpacked one. */
-	if (room >= bytes)
-		room = bytes > 0 ? bytes - 1 : 0;
-	result = ZSTD_compressCCtx(packer->context, packed, room, payload,
-				   bytes, packer->level);
-	return ZSTD_isError(result) ? 0 : result;
+	return ncs_packer_pack_after(packer, packer->level, NULL, 0, payload,
+				     bytes, packed, room);
 }
 
 size_t ncs_packer_pack_after(struct ncs_packer *packer, int level,
@@ -114,6 +107,8 @@ size_t ncs_packer_pack_after(struct ncs_packer *packer, int level,
 	ZSTD_CCtx *context = packer->context;
 	size_t result;
 
+	/* Readers would take a packed payload of the original length for an
+	 * unpacked one. */
 	if (room >= bytes)
 		room = bytes > 0 ? bytes - 1 : 0;
 	ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
