@@ -5,21 +5,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "record/archive/archive.h"
 #include "shm/labels.h"
 #include "shm/read/job.h"
+#include "test/unit/support/unit.h"
 
 #define KIB 1024u
 #define LIMIT (UINT64_C(512) * KIB)
@@ -158,7 +153,9 @@ static size_t found(const struct fixture *fixture, const char *pattern)
 	return count;
 }
 
-static void a_job_keeps_its_files_when_the_ring_goes_on(void **state)
+UNIT_FIXTURE(set_up, tear_down)
+
+TEST(a_job_keeps_its_files_when_the_ring_goes_on)
 {
 	struct fixture *fixture = *state;
 
@@ -177,7 +174,7 @@ static void a_job_keeps_its_files_when_the_ring_goes_on(void **state)
 	assert_int_equal(fixture->removed, 0);
 }
 
-static void jobs_without_a_finding_go_first(void **state)
+TEST(jobs_without_a_finding_go_first)
 {
 	struct fixture *fixture = *state;
 
@@ -202,7 +199,7 @@ static void jobs_without_a_finding_go_first(void **state)
 	assert_int_equal(found(fixture, "runs"), 1);
 }
 
-static void the_file_being_written_stays_in_the_ring(void **state)
+TEST(the_file_being_written_stays_in_the_ring)
 {
 	struct fixture *fixture = *state;
 
@@ -214,7 +211,7 @@ static void the_file_being_written_stays_in_the_ring(void **state)
 	assert_int_equal(found(fixture, "new"), 1);
 }
 
-static void the_latest_job_of_a_name_is_found(void **state)
+TEST(the_latest_job_of_a_name_is_found)
 {
 	struct fixture *fixture = *state;
 
@@ -228,7 +225,7 @@ static void the_latest_job_of_a_name_is_found(void **state)
 	assert_int_equal(found(fixture, "job*"), 2);
 }
 
-static void a_job_in_an_array_is_found_by_each_of_its_names(void **state)
+TEST(a_job_in_an_array_is_found_by_each_of_its_names)
 {
 	static const char *const good[] = { "4711_3", "4714", "4711", "4711_*",
 					    "4711_3=4714@1000000000" };
@@ -257,7 +254,7 @@ static void a_job_in_an_array_is_found_by_each_of_its_names(void **state)
 	assert_int_equal(found(fixture, "815_7"), 0);
 }
 
-static void a_job_that_was_queued_again_is_another_one(void **state)
+TEST(a_job_that_was_queued_again_is_another_one)
 {
 	struct fixture *fixture = *state;
 	struct ncs_archive_files files;
@@ -284,7 +281,7 @@ static void a_job_that_was_queued_again_is_another_one(void **state)
 }
 
 /* Also without a label. */
-static void jobs_of_two_users_are_apart(void **state)
+TEST(jobs_of_two_users_are_apart)
 {
 	struct fixture *fixture = *state;
 	struct ncs_archive_files files;
@@ -307,7 +304,7 @@ static void jobs_of_two_users_are_apart(void **state)
 	ncs_archive_release(&files);
 }
 
-static void a_pod_is_found_by_its_namespace(void **state)
+TEST(a_pod_is_found_by_its_namespace)
 {
 	struct fixture *fixture = *state;
 	struct ncs_archive_files files;
@@ -335,7 +332,7 @@ static void a_pod_is_found_by_its_namespace(void **state)
 }
 
 /* Its folder has no room for it: the job is found by its whole name all the same. */
-static void a_job_with_a_long_name_is_found(void **state)
+TEST(a_job_with_a_long_name_is_found)
 {
 	struct fixture *fixture = *state;
 	struct ncs_archive_files files;
@@ -380,7 +377,7 @@ static void find_in_two(struct fixture *fixture, const char *job,
 }
 
 /* A machine that has no part in the latest run has an earlier one. */
-static void runs_of_machines_are_not_mixed(void **state)
+TEST(runs_of_machines_are_not_mixed)
 {
 	struct ncs_archive_files files;
 
@@ -389,7 +386,7 @@ static void runs_of_machines_are_not_mixed(void **state)
 	ncs_archive_release(&files);
 }
 
-static void jobs_of_users_are_not_mixed(void **state)
+TEST(jobs_of_users_are_not_mixed)
 {
 	struct ncs_archive_files files;
 
@@ -402,7 +399,7 @@ static void jobs_of_users_are_not_mixed(void **state)
 
 /* The watch of one machine is of an earlier version: nothing says whose its job is. Of the
  * other one it is known. */
-static void a_job_whose_user_is_not_known_may_be_any(void **state)
+TEST(a_job_whose_user_is_not_known_may_be_any)
 {
 	struct ncs_archive_files files;
 
@@ -412,7 +409,7 @@ static void a_job_whose_user_is_not_known_may_be_any(void **state)
 	ncs_archive_release(&files);
 }
 
-static void jobs_that_a_pattern_names_are_not_mixed(void **state)
+TEST(jobs_that_a_pattern_names_are_not_mixed)
 {
 	struct ncs_archive_files files;
 
@@ -422,7 +419,7 @@ static void jobs_that_a_pattern_names_are_not_mixed(void **state)
 	ncs_archive_release(&files);
 }
 
-static void pods_that_a_pattern_names_are_of_one_job(void **state)
+TEST(pods_that_a_pattern_names_are_of_one_job)
 {
 	struct ncs_archive_files files;
 
@@ -433,7 +430,7 @@ static void pods_that_a_pattern_names_are_of_one_job(void **state)
 	ncs_archive_release(&files);
 }
 
-static void pods_of_other_namespaces_are_other_jobs(void **state)
+TEST(pods_of_other_namespaces_are_other_jobs)
 {
 	struct ncs_archive_files files;
 
@@ -443,7 +440,7 @@ static void pods_of_other_namespaces_are_other_jobs(void **state)
 	ncs_archive_release(&files);
 }
 
-static void jobs_of_several_machines_are_found(void **state)
+TEST(jobs_of_several_machines_are_found)
 {
 	struct fixture *fixture = *state;
 	char shared[128], here[160];
@@ -461,7 +458,7 @@ static void jobs_of_several_machines_are_found(void **state)
 
 /* Files of 64 KiB that two jobs keep, of which the ring has none any more, take the room of
  * two files, and go with the second job. */
-static void a_file_that_jobs_share_counts_once(void **state)
+TEST(a_file_that_jobs_share_counts_once)
 {
 	struct fixture *fixture = *state;
 
@@ -479,7 +476,7 @@ static void a_file_that_jobs_share_counts_once(void **state)
 }
 
 /* Their oldest file is freed once both have lost it; neither loses a later one. */
-static void jobs_that_run_lose_a_file_that_they_share(void **state)
+TEST(jobs_that_run_lose_a_file_that_they_share)
 {
 	struct fixture *fixture = *state;
 
@@ -500,7 +497,7 @@ static void jobs_that_run_lose_a_file_that_they_share(void **state)
 }
 
 /* The first one to go frees nothing. */
-static void jobs_go_until_a_file_that_they_share_is_freed(void **state)
+TEST(jobs_go_until_a_file_that_they_share_is_freed)
 {
 	struct fixture *fixture = *state;
 
@@ -516,7 +513,7 @@ static void jobs_go_until_a_file_that_they_share_is_freed(void **state)
 	assert_int_equal(found(fixture, "other"), 1);
 }
 
-static void a_job_that_runs_loses_its_oldest_files_last(void **state)
+TEST(a_job_that_runs_loses_its_oldest_files_last)
 {
 	struct fixture *fixture = *state;
 
@@ -534,7 +531,7 @@ static void a_job_that_runs_loses_its_oldest_files_last(void **state)
 	assert_int_equal(fixture->removed, 0);
 }
 
-static void a_job_keeps_at_most_a_quarter_of_the_limit(void **state)
+TEST(a_job_keeps_at_most_a_quarter_of_the_limit)
 {
 	struct fixture *fixture = *state;
 
@@ -545,7 +542,7 @@ static void a_job_keeps_at_most_a_quarter_of_the_limit(void **state)
 }
 
 /* A recorder that is killed, or has no room, leaves such a file. */
-static void an_empty_file_is_none(void **state)
+TEST(an_empty_file_is_none)
 {
 	struct fixture *fixture = *state;
 
@@ -613,7 +610,7 @@ static void keep_three(struct fixture *fixture)
 	strcpy(fixture->running, folder);
 }
 
-static void cleaning_removes_what_is_old_but_what_runs(void **state)
+TEST(cleaning_removes_what_is_old_but_what_runs)
 {
 	struct fixture *fixture = *state;
 
@@ -633,7 +630,7 @@ static void cleaning_removes_what_is_old_but_what_runs(void **state)
 	assert_true(ncs_archive_last_written(&fixture->archive) > 0);
 }
 
-static void cleaning_keeps_findings_longest(void **state)
+TEST(cleaning_keeps_findings_longest)
 {
 	struct fixture *fixture = *state;
 
@@ -649,7 +646,7 @@ static void cleaning_keeps_findings_longest(void **state)
 }
 
 /* A file of two jobs takes the room of one, and stays with the second. */
-static void cleaning_counts_a_file_of_two_jobs_once(void **state)
+TEST(cleaning_counts_a_file_of_two_jobs_once)
 {
 	struct fixture *fixture = *state;
 
@@ -665,7 +662,7 @@ static void cleaning_counts_a_file_of_two_jobs_once(void **state)
 }
 
 /* No recorder has written for long: the watch was killed, and no other one begun. */
-static void a_job_that_nobody_records_does_not_run(void **state)
+TEST(a_job_that_nobody_records_does_not_run)
 {
 	struct fixture *fixture = *state;
 
@@ -677,7 +674,7 @@ static void a_job_that_nobody_records_does_not_run(void **state)
 	assert_int_equal(fixture->fates[NCS_ARCHIVE_TOO_OLD], 1);
 }
 
-static void what_is_no_archive_is_not_cleaned(void **state)
+TEST(what_is_no_archive_is_not_cleaned)
 {
 	struct fixture *fixture = *state;
 	const struct ncs_archive_limits none = { .since = time(NULL) };
@@ -688,7 +685,7 @@ static void what_is_no_archive_is_not_cleaned(void **state)
 			 -ENOENT);
 }
 
-static void a_line_is_whole_after_one_that_was_cut(void **state)
+TEST(a_line_is_whole_after_one_that_was_cut)
 {
 	struct fixture *fixture = *state;
 	char path[128], text[64] = "";
@@ -708,7 +705,7 @@ static void a_line_is_whole_after_one_that_was_cut(void **state)
 	assert_string_equal(text, "{\"cut\n{1}\n{2}\n");
 }
 
-static void only_one_watch_writes(void **state)
+TEST(only_one_watch_writes)
 {
 	struct fixture *fixture = *state;
 	struct ncs_archive other;
@@ -717,42 +714,4 @@ static void only_one_watch_writes(void **state)
 	assert_false(ncs_archive_open(&other, fixture->folder, LIMIT, why,
 				      sizeof(why)));
 	assert_non_null(strstr(why, "another watch"));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_job_keeps_its_files_when_the_ring_goes_on),
-		TEST(jobs_without_a_finding_go_first),
-		TEST(the_file_being_written_stays_in_the_ring),
-		TEST(the_latest_job_of_a_name_is_found),
-		TEST(a_job_in_an_array_is_found_by_each_of_its_names),
-		TEST(a_job_that_was_queued_again_is_another_one),
-		TEST(runs_of_machines_are_not_mixed),
-		TEST(jobs_of_users_are_not_mixed),
-		TEST(a_job_whose_user_is_not_known_may_be_any),
-		TEST(jobs_that_a_pattern_names_are_not_mixed),
-		TEST(pods_that_a_pattern_names_are_of_one_job),
-		TEST(pods_of_other_namespaces_are_other_jobs),
-		TEST(jobs_of_two_users_are_apart),
-		TEST(a_pod_is_found_by_its_namespace),
-		TEST(a_job_with_a_long_name_is_found),
-		TEST(jobs_of_several_machines_are_found),
-		TEST(a_file_that_jobs_share_counts_once),
-		TEST(jobs_that_run_lose_a_file_that_they_share),
-		TEST(jobs_go_until_a_file_that_they_share_is_freed),
-		TEST(a_job_that_runs_loses_its_oldest_files_last),
-		TEST(a_job_keeps_at_most_a_quarter_of_the_limit),
-		TEST(an_empty_file_is_none),
-		TEST(cleaning_removes_what_is_old_but_what_runs),
-		TEST(cleaning_keeps_findings_longest),
-		TEST(cleaning_counts_a_file_of_two_jobs_once),
-		TEST(a_job_that_nobody_records_does_not_run),
-		TEST(what_is_no_archive_is_not_cleaned),
-		TEST(a_line_is_whole_after_one_that_was_cut),
-		TEST(only_one_watch_writes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,6 @@
 /* Tests that viewers can read the traces: tracks, slices, instants, counters
  * and arrows. Perfetto's format is read by a decoder in the tests, Chrome's by
  * jansson. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -16,6 +9,7 @@
 
 #include "record/export/trace_writer.h"
 #include "test/unit/support/decoded_trace.h"
+#include "test/unit/support/unit.h"
 
 #define BASE_NS UINT64_C(1000000000000)
 
@@ -130,13 +124,12 @@ static void write_all(struct ncs_trace_writer *writer)
 	ncs_trace_count(writer, counter, BASE_NS, 1.25);
 }
 
-static void perfetto_trace_has_everything_written(void **state)
+TEST(perfetto_trace_has_everything_written)
 {
 	const struct decoded_event *event;
 	struct written_trace written;
 	struct decoded_trace trace;
 
-	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
 	write_all(written.writer);
 	decode(&written, &trace);
@@ -181,13 +174,12 @@ static void perfetto_trace_has_everything_written(void **state)
 	decoded_trace_release(&trace);
 }
 
-static void chrome_trace_has_everything_written(void **state)
+TEST(chrome_trace_has_everything_written)
 {
 	const json_t *event = NULL, *arguments;
 	struct written_trace written;
 	json_t *root;
 
-	(void)state;
 	begin(&written, NCS_TRACE_CHROME);
 	write_all(written.writer);
 	root = parse(&written);
@@ -222,13 +214,12 @@ static void chrome_trace_has_everything_written(void **state)
 	json_decref(root);
 }
 
-static void names_are_written_once_and_only_if_used(void **state)
+TEST(names_are_written_once_and_only_if_used)
 {
 	struct written_trace written;
 	struct decoded_trace trace;
 	uint32_t track, word;
 
-	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
 	track = ncs_trace_track(written.writer, 0, "one", 0);
 	ncs_trace_track(written.writer, 0, "nothing is on it", 0);
@@ -250,14 +241,13 @@ static void names_are_written_once_and_only_if_used(void **state)
 	decoded_trace_release(&trace);
 }
 
-static void hostile_names_are_cleaned(void **state)
+TEST(hostile_names_are_cleaned)
 {
 	static const char hostile[] = "a\x01\n\xff\xc3z\xe2\x82\xac";
 	static const char clean[] = "a????z\xe2\x82\xac";
 	enum ncs_trace_format formats[] = { NCS_TRACE_PERFETTO,
 					    NCS_TRACE_CHROME };
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		const json_t *found = NULL;
 		struct ncs_trace_event event = { 0 };
@@ -285,7 +275,7 @@ static void hostile_names_are_cleaned(void **state)
 	}
 }
 
-static void slices_of_a_track_never_overlap(void **state)
+TEST(slices_of_a_track_never_overlap)
 {
 	struct ncs_slice_tracks tracks = { .name = "track" };
 	struct written_trace written;
@@ -293,7 +283,6 @@ static void slices_of_a_track_never_overlap(void **state)
 	struct ncs_trace_event event = { 0 };
 	uint32_t seed = 1;
 
-	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
 	event.category = ncs_trace_word(written.writer, "step");
 	tracks.parent = ncs_trace_track(written.writer, 0, "parent", 0);
@@ -319,12 +308,11 @@ static void slices_of_a_track_never_overlap(void **state)
 	decoded_trace_release(&trace);
 }
 
-static void excess_slice_tracks_are_still_made(void **state)
+TEST(excess_slice_tracks_are_still_made)
 {
 	struct ncs_slice_tracks tracks = { .name = "track" };
 	struct written_trace written;
 
-	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
 	for (unsigned i = 0; i < 2 * NCS_SLICE_TRACKS_MAX; i++)
 		assert_int_not_equal(
@@ -343,7 +331,7 @@ static void put_end(struct written_trace *written, uint32_t track,
 	ncs_trace_slice(written->writer, track, at_ns, at_ns + 1, &event);
 }
 
-static void ends_of_an_arrow_are_joined(void **state)
+TEST(ends_of_an_arrow_are_joined)
 {
 	struct written_trace written;
 	const json_t *found = NULL;
@@ -351,7 +339,6 @@ static void ends_of_an_arrow_are_joined(void **state)
 	json_t *root, *one;
 	size_t k;
 
-	(void)state;
 	begin(&written, NCS_TRACE_CHROME);
 	track = ncs_trace_process(written.writer, 0, "rank", 0);
 	/* Many of these ends have the same first slot. */
@@ -374,31 +361,14 @@ static void ends_of_an_arrow_are_joined(void **state)
 	json_decref(root);
 }
 
-static void full_disk_is_an_error(void **state)
+TEST(full_disk_is_an_error)
 {
 	const struct ncs_trace_base base = { BASE_NS, 0 };
 	FILE *file = fopen("/dev/full", "w");
 
-	(void)state;
 	assert_non_null(file);
 	assert_int_equal(
 		ncs_trace_close(ncs_trace_open(NCS_TRACE_CHROME, file, &base)),
 		-ENOSPC);
 	fclose(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(perfetto_trace_has_everything_written),
-		cmocka_unit_test(chrome_trace_has_everything_written),
-		cmocka_unit_test(names_are_written_once_and_only_if_used),
-		cmocka_unit_test(hostile_names_are_cleaned),
-		cmocka_unit_test(slices_of_a_track_never_overlap),
-		cmocka_unit_test(excess_slice_tracks_are_still_made),
-		cmocka_unit_test(ends_of_an_arrow_are_joined),
-		cmocka_unit_test(full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,6 @@
 /* Tests of reading recordings: the data that was written is found again at
  * every time, and files that are cut, damaged or not recordings are
  * distinguished from good ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +15,7 @@
 #include "record/read/source_recording.h"
 #include "shm/read/job.h"
 #include "test/unit/support/recording_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define MS_NS UINT64_C(1000000)
 #define S_NS UINT64_C(1000000000)
@@ -86,7 +80,9 @@ static uint64_t bytes_at(struct ncs_recording *recording, size_t rank,
 
 /* --- Facts and contents -------------------------------------------------- */
 
-static void facts_match_what_was_written(void **state)
+UNIT_FIXTURE(recording_fixture_setup, recording_fixture_teardown)
+
+TEST(facts_match_what_was_written)
 {
 	struct recording_fixture *fixture = *state;
 	const struct ncs_recording_facts *facts;
@@ -118,7 +114,7 @@ static void facts_match_what_was_written(void **state)
 }
 
 /* A stream gives the number of a segment that has gone to another. */
-static void number_may_be_of_one_rank_after_another(void **state)
+TEST(number_may_be_of_one_rank_after_another)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_channel *channel =
@@ -156,7 +152,7 @@ static void number_may_be_of_one_rank_after_another(void **state)
 }
 
 /* A recording has the communicators of months. */
-static void recording_may_have_any_number_of_ranks(void **state)
+TEST(recording_may_have_any_number_of_ranks)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -180,7 +176,7 @@ static void recording_may_have_any_number_of_ranks(void **state)
 }
 
 /* States that are not needed now make room for others. */
-static void states_take_no_more_memory_than_there_is(void **state)
+TEST(states_take_no_more_memory_than_there_is)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -222,7 +218,7 @@ static void states_take_no_more_memory_than_there_is(void **state)
 	ncs_recording_close(recording);
 }
 
-static void state_at_a_time_is_the_latest_before_it(void **state)
+TEST(state_at_a_time_is_the_latest_before_it)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -283,7 +279,7 @@ static void assert_same_operation(const struct ncs_operation_view *a,
 
 /* A block that was changed only by an earlier state must again be as in the
  * key. */
-static void state_equals_the_segment_when_it_was_taken(void **state)
+TEST(state_equals_the_segment_when_it_was_taken)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_operation *operation =
@@ -344,7 +340,7 @@ static void state_equals_the_segment_when_it_was_taken(void **state)
 	ncs_recording_close(recording);
 }
 
-static void rank_exists_from_its_first_state_until_removal(void **state)
+TEST(rank_exists_from_its_first_state_until_removal)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -381,7 +377,7 @@ static void rank_exists_from_its_first_state_until_removal(void **state)
 }
 
 /* Ranks without a label; of the third one the user was not recorded. */
-static void ranks_of_another_user_are_left_out_of_a_job(void **state)
+TEST(ranks_of_another_user_are_left_out_of_a_job)
 {
 	static const uid_t owners[] = { 0, 1000, NCS_NO_OWNER };
 	struct recording_fixture *fixture = *state;
@@ -418,7 +414,7 @@ static void ranks_of_another_user_are_left_out_of_a_job(void **state)
 	ncs_recording_close(recording);
 }
 
-static void ended_rank_is_kept_on_request(void **state)
+TEST(ended_rank_is_kept_on_request)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -477,7 +473,7 @@ static size_t count_records(struct ncs_recording *recording, size_t rank,
 	return count;
 }
 
-static void pass_returns_records_in_order(void **state)
+TEST(pass_returns_records_in_order)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -501,7 +497,7 @@ static void pass_returns_records_in_order(void **state)
 	ncs_recording_close(recording);
 }
 
-static void lost_records_are_reported(void **state)
+TEST(lost_records_are_reported)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -523,7 +519,7 @@ static void lost_records_are_reported(void **state)
 	ncs_recording_close(recording);
 }
 
-static void packed_chunks_are_unpacked(void **state)
+TEST(packed_chunks_are_unpacked)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -545,7 +541,7 @@ static void packed_chunks_are_unpacked(void **state)
 
 /* --- Several files ------------------------------------------------------- */
 
-static void files_of_one_recording_are_joined(void **state)
+TEST(files_of_one_recording_are_joined)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -602,7 +598,7 @@ static void become_host(struct recording_fixture *fixture, const char *name)
 	head->begun_realtime_ns += 500 * S_NS;
 }
 
-static void hosts_share_a_common_time(void **state)
+TEST(hosts_share_a_common_time)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_clock_reading reading = {
@@ -691,7 +687,7 @@ static void write_later(struct recording_fixture *fixture, const char *name,
 	recording_fixture_end(fixture);
 }
 
-static void rank_in_successive_recordings_is_one(void **state)
+TEST(rank_in_successive_recordings_is_one)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -729,7 +725,7 @@ static void rank_in_successive_recordings_is_one(void **state)
 }
 
 /* A recording that was cut, or that was made without states, is not the last one. */
-static void recording_of_records_alone_has_its_place_in_time(void **state)
+TEST(recording_of_records_alone_has_its_place_in_time)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -756,7 +752,7 @@ static void recording_of_records_alone_has_its_place_in_time(void **state)
 
 /* The second run has not seen the second host, of which a file of the first is
  * left. */
-static void runs_of_a_head_are_never_shown_at_one_time(void **state)
+TEST(runs_of_a_head_are_never_shown_at_one_time)
 {
 	struct recording_fixture *fixture = *state;
 	char alpha[300], beta[300], again[300];
@@ -805,7 +801,7 @@ static void runs_of_a_head_are_never_shown_at_one_time(void **state)
 	ncs_recording_close(recording);
 }
 
-static void rank_recorded_twice_at_once_is_refused(void **state)
+TEST(rank_recorded_twice_at_once_is_refused)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -897,7 +893,7 @@ static size_t whole_chunks(const char *bytes, size_t size, size_t *records)
 	return count;
 }
 
-static void every_whole_chunk_survives_a_cut_at_any_byte(void **state)
+TEST(every_whole_chunk_survives_a_cut_at_any_byte)
 {
 	struct recording_fixture *fixture = *state;
 	size_t size, records;
@@ -929,7 +925,7 @@ static void every_whole_chunk_survives_a_cut_at_any_byte(void **state)
 /* At most one chunk is lost, wherever the bit is. Indexes, ends and the first
  * chunk are not necessary. Without the chunk of a rank, its states and records
  * belong to no rank. */
-static void flipped_bit_costs_at_most_one_chunk(void **state)
+TEST(flipped_bit_costs_at_most_one_chunk)
 {
 	struct recording_fixture *fixture = *state;
 	size_t size, all, records;
@@ -962,7 +958,7 @@ static void flipped_bit_costs_at_most_one_chunk(void **state)
 	free(bytes);
 }
 
-static void damaged_state_is_replaced_by_an_earlier_one(void **state)
+TEST(damaged_state_is_replaced_by_an_earlier_one)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -1012,7 +1008,7 @@ static void exaggerate(char *bytes, size_t size, enum ncs_chunk_type type)
 	}
 }
 
-static void count_beyond_its_chunk_is_damage(void **state)
+TEST(count_beyond_its_chunk_is_damage)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -1061,7 +1057,7 @@ static void write_file(const char *path, const void *bytes, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void other_files_are_refused_with_a_reason(void **state)
+TEST(other_files_are_refused_with_a_reason)
 {
 	struct recording_fixture *fixture = *state;
 	uint64_t swapped = __builtin_bswap64(NCS_CHUNK_MAGIC);
@@ -1084,7 +1080,7 @@ static void other_files_are_refused_with_a_reason(void **state)
 	expect_refused(fixture->segment->writer.path, -EINVAL, "segment");
 }
 
-static void folder_stands_for_the_recordings_in_it(void **state)
+TEST(folder_stands_for_the_recordings_in_it)
 {
 	struct recording_fixture *fixture = *state;
 	const char *folder = fixture->segment->directory;
@@ -1109,7 +1105,7 @@ static void folder_stands_for_the_recordings_in_it(void **state)
 	ncs_recording_close(recording);
 }
 
-static void other_major_version_is_refused_with_its_number(void **state)
+TEST(other_major_version_is_refused_with_its_number)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_file_head *head;
@@ -1130,40 +1126,4 @@ static void other_major_version_is_refused_with_its_number(void **state)
 	assert_null(open_bytes(bytes, size));
 	assert_non_null(strstr(why, "7.2"));
 	free(bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
-					recording_fixture_teardown)
-		TEST(facts_match_what_was_written),
-		TEST(number_may_be_of_one_rank_after_another),
-		TEST(recording_may_have_any_number_of_ranks),
-		TEST(states_take_no_more_memory_than_there_is),
-		TEST(state_at_a_time_is_the_latest_before_it),
-		TEST(state_equals_the_segment_when_it_was_taken),
-		TEST(rank_exists_from_its_first_state_until_removal),
-		TEST(ranks_of_another_user_are_left_out_of_a_job),
-		TEST(ended_rank_is_kept_on_request),
-		TEST(pass_returns_records_in_order),
-		TEST(lost_records_are_reported),
-		TEST(packed_chunks_are_unpacked),
-		TEST(files_of_one_recording_are_joined),
-		TEST(hosts_share_a_common_time),
-		TEST(rank_in_successive_recordings_is_one),
-		TEST(recording_of_records_alone_has_its_place_in_time),
-		TEST(runs_of_a_head_are_never_shown_at_one_time),
-		TEST(rank_recorded_twice_at_once_is_refused),
-		TEST(every_whole_chunk_survives_a_cut_at_any_byte),
-		TEST(flipped_bit_costs_at_most_one_chunk),
-		TEST(damaged_state_is_replaced_by_an_earlier_one),
-		TEST(count_beyond_its_chunk_is_damage),
-		TEST(other_files_are_refused_with_a_reason),
-		TEST(folder_stands_for_the_recordings_in_it),
-		TEST(other_major_version_is_refused_with_its_number),
-	};
-
-	return cmocka_run_group_tests_name("recording", tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of images (record/read/state_image.h): keys, and states that are laid
  * over them and undone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "record/read/state_image.h"
 #include "shm/hash.h"
+#include "test/unit/support/unit.h"
 
 #define LINES 5000u
 #define BYTES (LINES * NCS_STATE_LINE_BYTES)
@@ -59,7 +53,6 @@ static void expect_alike(void)
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(expected, 0, BYTES);
 	if (ncs_state_image_make(&image, BYTES, NULL) != 0)
 		return -1;
@@ -69,14 +62,14 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	ncs_state_image_release(&image);
 	return 0;
 }
 
-static void test_a_later_state_is_laid_over_it_and_undone(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(test_a_later_state_is_laid_over_it_and_undone)
 {
-	(void)state;
 	lay(2, false);
 	expect_alike();
 	ncs_state_image_undo(&image);
@@ -84,9 +77,8 @@ static void test_a_later_state_is_laid_over_it_and_undone(void **state)
 	expect_alike();
 }
 
-static void test_another_key_replaces_it(void **state)
+TEST(test_another_key_replaces_it)
 {
-	(void)state;
 	ncs_state_image_clear(&image);
 	memset(expected, 0, BYTES);
 	expect_alike();
@@ -96,13 +88,12 @@ static void test_another_key_replaces_it(void **state)
 
 /* Whatever is done with it, an image has paid for what it takes; and nothing
  * more once it is released. */
-static void test_a_budget_pays_for_an_image(void **state)
+TEST(test_a_budget_pays_for_an_image)
 {
 	struct ncs_budget whole = { .most = 100 * BYTES };
 	struct ncs_budget budget = { .whole = &whole, .most = 50 * BYTES };
 	uint64_t used;
 
-	(void)state;
 	ncs_state_image_release(&image);
 	assert_int_equal(ncs_state_image_make(&image, BYTES, &budget), 0);
 	lay(1, true);
@@ -114,7 +105,7 @@ static void test_a_budget_pays_for_an_image(void **state)
 	assert_true(budget.used == 0 && whole.used == 0);
 }
 
-static void test_an_image_beyond_the_budget_is_not_made(void **state)
+TEST(test_an_image_beyond_the_budget_is_not_made)
 {
 	struct ncs_budget whole = { .most = 20000 };
 	struct ncs_budget budget = { .whole = &whole, .most = 50 * BYTES };
@@ -125,7 +116,6 @@ static void test_an_image_beyond_the_budget_is_not_made(void **state)
 				       .runs = &run,
 				       .lines = lines };
 
-	(void)state;
 	ncs_state_image_release(&image);
 	assert_int_equal(ncs_state_image_make(&image, UINT64_C(1) << 40,
 					      &budget),
@@ -142,15 +132,3 @@ static void test_an_image_beyond_the_budget_is_not_made(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_a_later_state_is_laid_over_it_and_undone),
-		TEST(test_another_key_replaces_it),
-		TEST(test_a_budget_pays_for_an_image),
-		TEST(test_an_image_beyond_the_budget_is_not_made),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
