@@ -136,58 +136,44 @@ int ncs_trace_close(struct ncs_trace_writer *writer)
 
 /* --- Tracks -------------------------------------------------------------- */
 
+/* Adds a track; `unit` is that of a counter, else NULL. */
 static uint32_t add_track(struct ncs_trace_writer *writer,
-			  const struct ncs_trace_track *track)
+			  enum ncs_trace_kind kind, uint32_t parent,
+			  const char *name, const char *unit, uint32_t place)
 {
+	struct ncs_trace_track track = { .kind = kind,
+					 .parent = parent,
+					 .place = place };
+
+	track.name = ncs_trace_word(writer, name);
+	if (unit)
+		track.unit = ncs_trace_word(writer, unit);
 	if (ncs_array_reserve(&writer->tracks, &writer->track_capacity,
 			      (size_t)writer->track_count + 1,
 			      sizeof(*writer->tracks)) != 0) {
 		writer->error = -ENOMEM;
 		return 0;
 	}
-	writer->tracks[writer->track_count] = *track;
+	writer->tracks[writer->track_count] = track;
 	return writer->track_count++;
-}
-
-/* Adds a track that is not a counter. */
-static uint32_t add_named(struct ncs_trace_writer *writer,
-			  enum ncs_trace_kind kind, uint32_t parent,
-			  const char *name, uint32_t place)
-{
-	struct ncs_trace_track track = {
-		.kind = kind,
-		.parent = parent,
-		.name = ncs_trace_word(writer, name),
-		.place = place,
-	};
-
-	return add_track(writer, &track);
 }
 
 uint32_t ncs_trace_track(struct ncs_trace_writer *writer, uint32_t parent,
 			 const char *name, uint32_t place)
 {
-	return add_named(writer, NCS_TRACE_PLAIN, parent, name, place);
+	return add_track(writer, NCS_TRACE_PLAIN, parent, name, NULL, place);
 }
 
 uint32_t ncs_trace_process(struct ncs_trace_writer *writer, uint32_t parent,
 			   const char *name, uint32_t place)
 {
-	return add_named(writer, NCS_TRACE_PROCESS, parent, name, place);
+	return add_track(writer, NCS_TRACE_PROCESS, parent, name, NULL, place);
 }
 
 uint32_t ncs_trace_counter(struct ncs_trace_writer *writer, uint32_t parent,
 			   const char *name, const char *unit, uint32_t place)
 {
-	struct ncs_trace_track track = {
-		.kind = NCS_TRACE_COUNTER,
-		.parent = parent,
-		.name = ncs_trace_word(writer, name),
-		.unit = ncs_trace_word(writer, unit),
-		.place = place,
-	};
-
-	return add_track(writer, &track);
+	return add_track(writer, NCS_TRACE_COUNTER, parent, name, unit, place);
 }
 
 uint32_t ncs_trace_parent(const struct ncs_trace_writer *writer, uint32_t track)
