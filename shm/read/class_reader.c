@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies classes and histograms; see class_reader.h. A mapping is hostile
+/* Copies classes and histograms; see reader_internal.h. A mapping is hostile
  * input: no number in it is used as an index before it was checked. */
-#include "shm/read/class_reader.h"
+#include "shm/read/reader_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 
 #include "shm/array.h"
 #include "shm/atomics.h"
-#include "shm/read/reader_internal.h"
 
 /* Returns the number of classes to allocate: each function has a class of its
  * own even if the segment has no table of classes. */

@@ -7,9 +7,6 @@
 
 #include "shm/atomics.h"
 #include "shm/labels.h"
-#include "shm/read/class_reader.h"
-#include "shm/read/function_reader.h"
-#include "shm/read/operation_reader.h"
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
 #include "shm/seqlock.h"

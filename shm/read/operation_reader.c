@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies the operations in flight; see operation_reader.h. */
-#include "shm/read/operation_reader.h"
+/* Copies the operations in flight; see reader_internal.h. */
+#include "shm/read/reader_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

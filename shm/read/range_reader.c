@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies ranges and their histograms; see range_reader.h. */
-#include "shm/read/range_reader.h"
+/* Copies ranges and their histograms; see reader_internal.h. */
+#include "shm/read/reader_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -33,8 +33,7 @@ struct ncs_reader {
 	uint32_t pid_here;
 	struct ncs_ring_cursor *cursors; /* by lane */
 	/* The slots of operations to be read, one bit each, and the counts of
-	 * slots given out (filled.operations) at the latest two readings; see
-	 * operation_reader.h. */
+	 * slots given out (filled.operations) at the latest two readings. */
 	uint64_t *marked;
 	uint64_t given[2];
 	uint64_t revived; /* filled.revived at the latest reading */
@@ -156,5 +155,71 @@ ncs_gpu_time_load(const struct ncs_gpu_time *time)
 	ncs_load_words(&copy, time, sizeof(copy));
 	return copy;
 }
+
+/* --- The parts of a snapshot, and of an image (image.h) ------------------- */
+
+/* Copies the counters of `function` in a lane of the segment, which are in two
+ * places under one sequence; `times` is all zeros if the segment has none.
+ * Returns false if the copies may be inconsistent. */
+bool ncs_function_copy(const struct ncs_reader *reader,
+		       const struct ncs_lane *lane, unsigned function,
+		       struct ncs_function *counters,
+		       struct ncs_stream_times *times);
+
+/* A table of operations has thousands of slots, few of which hold an operation
+ * at a time. The reader marks those that may, and reads only them: those that
+ * held one at its previous reading, and those given out since the reading before
+ * that. This function marks them. */
+void ncs_operation_slots_mark(struct ncs_reader *reader);
+
+/* Returns true if ncs_operation_slots_mark() has marked the slot. */
+static inline bool ncs_operation_slot_is_marked(const struct ncs_reader *reader,
+						size_t index)
+{
+	return reader->marked[index / 64] >> (index % 64) & 1;
+}
+
+/* Copies a marked slot. Returns false and removes the mark if the slot is empty
+ * or was being written. */
+bool ncs_operation_slot_copy(struct ncs_reader *reader, size_t index,
+			     struct ncs_operation *copy);
+
+/* Fills in the snapshot's operations, sorted. Its liveness and functions must be
+ * filled in already. */
+void ncs_operations_take(struct ncs_snapshot *snapshot,
+			 struct ncs_reader *reader);
+
+/* Allocates memory for the classes of a segment with this header. Returns 0 or
+ * -ENOMEM; either way release with ncs_classes_release(). */
+int ncs_classes_init(struct ncs_snapshot *snapshot,
+		     const struct ncs_header *header);
+void ncs_classes_release(struct ncs_snapshot *snapshot);
+
+/* Fills in the snapshot's classes, class_buckets and the functions' histograms.
+ * Only histograms in use are read, and of them only the buckets that may hold
+ * counts. Without memory for a histogram its class has no times. */
+void ncs_classes_take(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader);
+
+/* Turns a mapped histogram's words `first` and `end`, which may be any value,
+ * into the bounds of the buckets that may hold counts: *first is the index of
+ * the first one, *end one past the last. */
+static inline void ncs_histogram_bounds(uint64_t *first, uint64_t *end)
+{
+	if (*end == 0 || *end > NCS_HISTOGRAM_BUCKETS)
+		*end = NCS_HISTOGRAM_BUCKETS;
+	*first = *first == 0 || *first > *end ? 0 : *first - 1;
+}
+
+/* Allocates memory for the ranges of a segment with this header, none if it has
+ * none. Returns 0 or -ENOMEM; either way release with ncs_ranges_release(). */
+int ncs_ranges_init(struct ncs_snapshot *snapshot,
+		    const struct ncs_header *header);
+void ncs_ranges_release(struct ncs_snapshot *snapshot);
+
+/* Fills in the snapshot's ranges and range_buckets. Its liveness must be filled
+ * in already. */
+void ncs_ranges_take(struct ncs_snapshot *snapshot,
+		     const struct ncs_reader *reader);
 
 #endif
