@@ -17,7 +17,7 @@
 #include "analysis/peaks/peaks_here.h"
 #include "ncclstat/abi_header.h"
 #include "ncclstat/reader.h"
-#include "shm/read/discovery.h"
+#include "shm/read/containers.h"
 
 /* The most records of a segment in one pass, more than the plugin's rings hold;
  * the rest waits for the next pass. */
@@ -258,7 +258,7 @@ static void close_source(struct ncs_source *source)
 	free(self->segments);
 	free(self->records);
 	ncs_peaks_here_release(&self->peaks);
-	ncs_discovery_release(&self->discovery);
+	ncs_containers_release(&self->discovery.containers);
 	free(self->directory);
 	free(self);
 }

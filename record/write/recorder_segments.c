@@ -45,7 +45,7 @@ void ncs_recorder_segments_release(struct ncs_recorder_segments *followed)
 	free(followed->segments);
 	free(followed->processes);
 	ncs_peaks_here_release(&followed->peaks);
-	ncs_discovery_release(&followed->discovery);
+	ncs_containers_release(&followed->discovery.containers);
 }
 
 static void report(const struct ncs_recorder_segments *followed,

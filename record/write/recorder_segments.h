@@ -16,7 +16,7 @@
 #include "record/write/recorder.h"
 #include "record/write/recording_writer.h"
 #include "shm/process.h"
-#include "shm/read/discovery.h"
+#include "shm/read/containers.h"
 
 /* One file in the directory. */
 struct ncs_recorder_segment {

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct ncs_labels; /* ncclstat/abi_header.h */
+struct ncs_paths;  /* ncclstat/path_list.h */
 
 /* The /dev/shm of a mount namespace. */
 struct ncs_container {
@@ -51,5 +52,29 @@ void ncs_container_labels(struct ncs_labels *labels, uint32_t pid);
 
 /* Does so by a line of /proc/PID/cgroup. */
 void ncs_container_labels_of(struct ncs_labels *labels, const char *cgroup);
+
+/* --- Finding the segments that there are to see ---------------------------- */
+
+/* Those of a directory and, where the user has chosen none, those of containers
+ * as well. A container's segment is listed as /proc/PID/root/dev/shm/NAME; that
+ * path is for people only, and must not be opened: ncs_discovery_file() says
+ * what is. Release the containers at last. */
+struct ncs_discovery {
+	const char *directory; /* NULL for the default */
+	struct ncs_containers containers;
+};
+
+/* Returns whether containers are looked into, too: a directory of the user's
+ * choice is the only one. */
+bool ncs_discovery_has_all(const char *directory);
+
+/* Lists segments as ncs_discover() does. */
+int ncs_discovery_list(struct ncs_discovery *discovery,
+		       struct ncs_paths *paths);
+
+/* Returns the path by which a listed segment is to be opened: `path` itself, or
+ * one in `room`, valid until the next listing. */
+const char *ncs_discovery_file(const struct ncs_discovery *discovery,
+			       const char *path, char *room, size_t size);
 
 #endif

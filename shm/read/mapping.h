@@ -34,4 +34,12 @@ enum ncs_attach ncs_mapping_open(struct ncs_mapping *mapping, const char *path,
 /* Unmaps; does nothing if nothing is mapped. */
 void ncs_mapping_close(struct ncs_mapping *mapping);
 
+/* Copies the reason into `why` and returns `result`. */
+enum ncs_attach ncs_attach_refuse(enum ncs_attach result, const char *text,
+				  char *why, size_t size);
+
+/* Returns the result that stands for an errno of opening or mapping, and
+ * explains it. */
+enum ncs_attach ncs_attach_failure(int error, char *why, size_t size);
+
 #endif

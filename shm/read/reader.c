@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 
 #include "shm/clock.h"
-#include "shm/read/attach.h"
 #include "shm/read/image.h"
 #include "shm/read/job.h"
 #include "shm/read/reader_internal.h"

@@ -13,9 +13,7 @@
 #include "ncclstat/reader.h"
 #include "shm/atomics.h"
 #include "shm/object.h"
-#include "shm/read/attach.h"
 #include "shm/read/containers.h"
-#include "shm/read/discovery.h"
 #include "shm/read/mapping.h"
 #include "shm/read/paths.h"
 
