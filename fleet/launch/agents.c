@@ -248,7 +248,8 @@ void ncs_agents_close(struct ncs_agents *agents)
 {
 	if (!agents)
 		return;
-	ncs_lookup_cancel(agents->pods, &agents->guard);
+	if (agents->asks_pods)
+		ncs_answer_cancel(&agents->pods);
 	ncs_agents_end_launchers(agents);
 	ncs_guard_stop(&agents->guard);
 	ncs_agents_release_nodes(agents);

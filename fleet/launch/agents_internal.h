@@ -85,9 +85,10 @@ struct ncs_agents {
 	int wake;         /* eventfd */
 	uint64_t look_ns; /* when to look after launchers again */
 	uint64_t beat_ns; /* when to tell agents again that we live */
-	/* The question which pods run, NULL: it is not asked now,
-	 * and when it is asked again. */
-	struct ncs_lookup *pods;
+	/* The question which pods run, whether it is asked now, and when it is
+	 * asked again. */
+	struct ncs_answer pods;
+	bool asks_pods;
 	uint64_t pods_ns;
 };
 

@@ -86,24 +86,29 @@ static void leave_pods(struct ncs_agents *agents,
 void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns)
 {
 	struct ncs_hostlist running = { .count = 0 };
-	int error;
+	char why[200];
+	int turn;
 
 	/* It was asked when the agents were opened. */
 	if (agents->pods_ns == 0)
 		agents->pods_ns = now_ns + ASK_EVERY_NS;
-	if (!agents->pods) {
+	if (!agents->asks_pods) {
 		if (now_ns < agents->pods_ns)
 			return;
 		agents->pods_ns = now_ns + ASK_EVERY_NS;
-		ncs_lookup_pods_begin(&agents->pods, &agents->guard,
-				      agents->launch.target);
+		agents->asks_pods =
+			ncs_lookup_pods_begin(&agents->pods, &agents->guard,
+					      agents->launch.target, why,
+					      sizeof(why)) == 0;
 		return;
 	}
-	error = ncs_lookup_pods_turn(&agents->pods, &agents->guard, &running);
-	if (error == -EAGAIN)
+	turn = ncs_answer_turn(&agents->pods, 0);
+	if (turn == 0)
 		return;
+	agents->asks_pods = false;
 	agents->pods_ns = now_ns + ASK_EVERY_NS;
-	if (!error) {
+	if (ncs_lookup_pods_end(&agents->pods, turn, &running, why,
+				sizeof(why)) == 0) {
 		for (size_t i = 0; i < running.count; i++)
 			take_pod(agents, running.hosts[i]->name, now_ns);
 		leave_pods(agents, &running, now_ns);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
+#include "fleet/launch/launchers.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 
@@ -95,13 +96,12 @@ static void feed(struct ncs_answer *answer)
 	}
 }
 
-int ncs_answer_turn(struct ncs_answer *answer, struct ncs_guard *guard,
-		    int wait_ms)
+int ncs_answer_turn(struct ncs_answer *answer, int wait_ms)
 {
 	/* Looked at before the child: one that has ended meanwhile has answered,
 	 * however late this process is to read it. */
 	bool is_late = ncs_clock_monotonic_ns() > answer->until_ns;
-	bool runs = ncs_subprocess_runs(&answer->child, guard);
+	bool runs = ncs_subprocess_runs(&answer->child, answer->guard);
 	struct pollfd files[2] = {
 		{ .fd = answer->child.output, .events = POLLIN },
 		{ .fd = answer->child.error, .events = POLLIN },
@@ -122,12 +122,21 @@ int ncs_answer_turn(struct ncs_answer *answer, struct ncs_guard *guard,
 	return error;
 }
 
-static void stop(struct ncs_answer *answer, struct ncs_guard *guard)
+int ncs_answer_wait(struct ncs_answer *answer)
+{
+	int turn;
+
+	while ((turn = ncs_answer_turn(answer, 1)) == 0)
+		;
+	return turn;
+}
+
+static void stop(struct ncs_answer *answer)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
 
 	ncs_subprocess_signal(&answer->child, SIGKILL);
-	while (ncs_subprocess_runs(&answer->child, guard))
+	while (ncs_subprocess_runs(&answer->child, answer->guard))
 		nanosleep(&step, NULL);
 	ncs_subprocess_release(&answer->child);
 }
@@ -153,12 +162,18 @@ static void say_error(const struct ncs_answer *answer, const char *program,
 }
 
 int ncs_answer_begin(struct ncs_answer *answer, struct ncs_guard *guard,
-		     char *const argv[], const char *input, size_t most,
-		     uint64_t within_ns, char *why, size_t why_size)
+		     const struct ncs_words *words, const char *input,
+		     size_t most, uint64_t within_ns, char *why,
+		     size_t why_size)
 {
 	int error;
 
+	if (words->failed) {
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
 	*answer = (struct ncs_answer){
+		.guard = guard,
 		.input = input,
 		.most = most,
 		.within_ns = within_ns,
@@ -166,22 +181,21 @@ int ncs_answer_begin(struct ncs_answer *answer, struct ncs_guard *guard,
 	};
 	error = keep_output(answer, "", 0);
 	if (!error)
-		error = ncs_subprocess_start(&answer->child, guard, argv,
-					     input != NULL);
+		error = ncs_subprocess_start(&answer->child, guard,
+					     words->words, input != NULL);
 	if (!error)
 		return 0;
 	free(answer->text);
 	*answer = (struct ncs_answer){ .used = 0 };
-	snprintf(why, why_size, "%s cannot be started: %s", argv[0],
+	snprintf(why, why_size, "%s cannot be started: %s", words->words[0],
 		 error == -ENOENT ? "it is not installed" : strerror(-error));
 	return error;
 }
 
-int ncs_answer_end(struct ncs_answer *answer, struct ncs_guard *guard,
-		   const char *program, int turn, char **text, char *why,
-		   size_t why_size)
+int ncs_answer_end(struct ncs_answer *answer, const char *program, int turn,
+		   char **text, char *why, size_t why_size)
 {
-	stop(answer, guard);
+	stop(answer);
 	*text = NULL;
 	if (turn == -ETIMEDOUT)
 		snprintf(why, why_size, "%s does not answer within %g s",
@@ -199,9 +213,9 @@ int ncs_answer_end(struct ncs_answer *answer, struct ncs_guard *guard,
 	return turn < 0 ? turn : 0;
 }
 
-void ncs_answer_cancel(struct ncs_answer *answer, struct ncs_guard *guard)
+void ncs_answer_cancel(struct ncs_answer *answer)
 {
-	stop(answer, guard);
+	stop(answer);
 	free(answer->text);
 }
 
@@ -218,14 +232,12 @@ int ncs_answers_run(const struct ncs_answer_tasks *tasks, size_t count)
 	do {
 		running = 0;
 		for (size_t i = 0; i < AT_ONCE; i++) {
-			int turn = runs[i] ? ncs_answer_turn(&answers[i],
-							     &guard, 0) :
+			int turn = runs[i] ? ncs_answer_turn(&answers[i], 0) :
 					     0;
 
 			if (turn != 0)
 				runs[i] = tasks->next(tasks->context, task[i],
-						      &answers[i], &guard,
-						      turn);
+						      &answers[i], turn);
 			while (!runs[i] && next < count) {
 				task[i] = next++;
 				runs[i] = tasks->begin(tasks->context, task[i],

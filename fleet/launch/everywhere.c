@@ -2,10 +2,7 @@
 /* Commands on many machines; see everywhere.h. */
 #include "fleet/launch/everywhere.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fleet/launch/answer.h"
 
@@ -19,48 +16,35 @@ struct everywhere {
 	struct ncs_outcome *outcomes;
 };
 
-static void fail(struct ncs_outcome *outcome, int error)
-{
-	if (!outcome->why[0])
-		snprintf(outcome->why, sizeof(outcome->why), "%s",
-			 strerror(-error));
-}
-
 static bool begin_host(void *context, size_t task, struct ncs_answer *answer,
 		       struct ncs_guard *guard)
 {
 	const struct everywhere *all = context;
 	struct ncs_outcome *outcome = &all->outcomes[task];
 	struct ncs_words words = { .count = 0 };
-	int error = -ENOMEM;
+	int error;
 
 	ncs_words_add_ssh_command(&words, all->hosts->hosts[task]->name,
 				  all->call, all->options);
-	if (!words.failed)
-		error = ncs_answer_begin(answer, guard, words.words, NULL,
-					 OUTPUT_MAX, HOST_NS, outcome->why,
-					 sizeof(outcome->why));
-	if (error)
-		fail(outcome, error);
+	error = ncs_answer_begin(answer, guard, &words, NULL, OUTPUT_MAX,
+				 HOST_NS, outcome->why, sizeof(outcome->why));
 	ncs_words_release(&words);
 	return error == 0;
 }
 
 static bool end_host(void *context, size_t task, struct ncs_answer *answer,
-		     struct ncs_guard *guard, int turn)
+		     int turn)
 {
 	const struct everywhere *all = context;
 	struct ncs_outcome *outcome = &all->outcomes[task];
 	bool is_silent = answer->error_used == 0;
-	int error = ncs_answer_end(answer, guard, "ssh", turn, &outcome->text,
-				   outcome->why, sizeof(outcome->why));
 
-	outcome->is_good = error == 0;
+	outcome->is_good = ncs_answer_end(answer, "ssh", turn, &outcome->text,
+					  outcome->why,
+					  sizeof(outcome->why)) == 0;
 	/* Its output tells why. */
 	if (outcome->text && outcome->text[0] && is_silent)
 		outcome->why[0] = '\0';
-	else if (error)
-		fail(outcome, error);
 	return false;
 }
 

@@ -147,8 +147,8 @@ static bool begin_host(void *context, size_t task, struct ncs_answer *answer,
 	const struct ncs_fetch *fetch = fetching->fetch;
 	const char *host = fetching->hosts->hosts[task]->name;
 	struct ncs_words words = { .count = 0 }, options = { .count = 0 };
-	char why[WHY_BYTES] = "";
-	int error = -ENOMEM;
+	char why[WHY_BYTES];
+	int error;
 
 	ncs_words_add(&options, "--jobs=tar");
 	ncs_words_add(&options, "--job=%s", fetch->job);
@@ -161,27 +161,26 @@ static bool begin_host(void *context, size_t task, struct ncs_answer *answer,
 	ncs_words_add(&words, "%zu", task + 1);
 	ncs_words_add_ssh_command(&words, host, &fetch->call, &options);
 	ncs_words_release(&options);
-	if (!words.failed)
-		error = ncs_answer_begin(answer, guard, words.words, NULL,
-					 OUTPUT_MAX, HOST_NS, why, sizeof(why));
+	error = ncs_answer_begin(answer, guard, &words, NULL, OUTPUT_MAX,
+				 HOST_NS, why, sizeof(why));
 	if (error)
-		fetch->failed(host, why[0] ? why : strerror(-error));
+		fetch->failed(host, why);
 	ncs_words_release(&words);
 	return error == 0;
 }
 
 static bool end_host(void *context, size_t task, struct ncs_answer *answer,
-		     struct ncs_guard *guard, int turn)
+		     int turn)
 {
 	struct fetching *fetching = context;
-	char *text, why[WHY_BYTES] = "";
-	int error = ncs_answer_end(answer, guard, "ssh", turn, &text, why,
-				   sizeof(why));
+	char *text, why[WHY_BYTES];
+	int error =
+		ncs_answer_end(answer, "ssh", turn, &text, why, sizeof(why));
 
 	free(text);
 	if (error)
 		fetching->fetch->failed(fetching->hosts->hosts[task]->name,
-					why[0] ? why : strerror(-error));
+					why);
 	else
 		fetching->fetched++;
 	return false;

@@ -16,33 +16,20 @@
 
 /* --- Running a program --------------------------------------------------- */
 
-/* Runs a program and returns its output in `text`, which is to be freed. */
-static int run(struct ncs_guard *guard, char *const argv[], char **text,
+/* Runs the words, releases them, and returns the program's output in `text`,
+ * which is to be freed. */
+static int run(struct ncs_guard *guard, struct ncs_words *words, char **text,
 	       char *why, size_t why_size)
 {
 	struct ncs_answer answer;
-	int error = ncs_answer_begin(&answer, guard, argv, NULL, OUTPUT_MAX,
+	int error = ncs_answer_begin(&answer, guard, words, NULL, OUTPUT_MAX,
 				     TIME_NS, why, why_size);
 
-	if (error)
-		return error;
-	while (error == 0)
-		error = ncs_answer_turn(&answer, guard, 20);
-	return ncs_answer_end(&answer, guard, argv[0], error, text, why,
-			      why_size);
-}
-
-/* Runs the words and releases them. */
-static int run_words(struct ncs_guard *guard, struct ncs_words *words,
-		     char **text, char *why, size_t why_size)
-{
-	int error = -ENOMEM;
-
 	*text = NULL;
-	if (words->failed)
-		snprintf(why, why_size, "%s", strerror(ENOMEM));
-	else
-		error = run(guard, words->words, text, why, why_size);
+	if (!error)
+		error = ncs_answer_end(&answer, words->words[0],
+				       ncs_answer_wait(&answer), text, why,
+				       why_size);
 	ncs_words_release(words);
 	return error;
 }
@@ -69,7 +56,7 @@ static int add_answer(struct ncs_guard *guard, struct ncs_hostlist *list,
 		      struct ncs_words *words, char *why, size_t why_size)
 {
 	char *names;
-	int error = run_words(guard, words, &names, why, why_size);
+	int error = run(guard, words, &names, why, why_size);
 
 	if (!error)
 		error = add_output(list, names, why, why_size);
@@ -245,7 +232,7 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 	ncs_words_add_split(&words, "squeue --noheader");
 	ncs_words_add(&words, "--jobs=%s", name);
 	ncs_words_add(&words, "--format=%%T %%A %%i %%N");
-	error = run_words(guard, &words, &text, why, why_size);
+	error = run(guard, &words, &text, why, why_size);
 	if (error) {
 		free(text);
 		return error;
@@ -304,7 +291,7 @@ int ncs_lookup_job_that_ran(struct ncs_guard *guard, struct ncs_hostlist *list,
 
 		ncs_words_add_split(&words, questions[i]);
 		ncs_words_add(&words, "--jobs=%s", name);
-		error = run_words(guard, &words, &text, why, why_size);
+		error = run(guard, &words, &text, why, why_size);
 		if (!error)
 			error = add_slurm_lists(guard, list, text, why,
 						why_size);
@@ -353,85 +340,49 @@ static int add_pods(struct ncs_hostlist *list, char *text, char *why,
 	return error;
 }
 
-static void add_pods_words(struct ncs_words *words, const char *selector)
-{
-	const char *colon = strchr(selector, ':');
-
-	ncs_words_add_split(words, "kubectl get pods");
-	if (colon)
-		ncs_words_add(words, "--namespace=%.*s",
-			      (int)(colon - selector), selector);
-	ncs_words_add(words, "--selector=%s", colon ? colon + 1 : selector);
-	ncs_words_add(words, "--request-timeout=5s");
-	ncs_words_add(words, "--output=jsonpath={range .items[*]}"
-			     "{.metadata.namespace}/{.metadata.name}"
-			     " {.status.phase}{\"\\n\"}{end}");
-}
-
-int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
-		    const char *selector, char *why, size_t why_size)
+int ncs_lookup_pods_begin(struct ncs_answer *answer, struct ncs_guard *guard,
+			  const char *selector, char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
-	char *text;
+	const char *colon = strchr(selector, ':');
 	int error;
 
-	add_pods_words(&words, selector);
-	error = run_words(guard, &words, &text, why, why_size);
+	ncs_words_add_split(&words, "kubectl get pods");
+	if (colon)
+		ncs_words_add(&words, "--namespace=%.*s",
+			      (int)(colon - selector), selector);
+	ncs_words_add(&words, "--selector=%s", colon ? colon + 1 : selector);
+	ncs_words_add(&words, "--request-timeout=5s");
+	ncs_words_add(&words, "--output=jsonpath={range .items[*]}"
+			      "{.metadata.namespace}/{.metadata.name}"
+			      " {.status.phase}{\"\\n\"}{end}");
+	error = ncs_answer_begin(answer, guard, &words, NULL, OUTPUT_MAX,
+				 TIME_NS, why, why_size);
+	ncs_words_release(&words);
+	return error;
+}
+
+int ncs_lookup_pods_end(struct ncs_answer *answer, int turn,
+			struct ncs_hostlist *list, char *why, size_t why_size)
+{
+	char *text;
+	int error =
+		ncs_answer_end(answer, "kubectl", turn, &text, why, why_size);
+
 	if (!error)
 		error = add_pods(list, text, why, why_size);
 	free(text);
 	return error;
 }
 
-struct ncs_lookup {
+int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
+		    const char *selector, char *why, size_t why_size)
+{
 	struct ncs_answer answer;
-};
+	int error =
+		ncs_lookup_pods_begin(&answer, guard, selector, why, why_size);
 
-int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
-			  struct ncs_guard *guard, const char *selector)
-{
-	struct ncs_words words = { .count = 0 };
-	int error = -ENOMEM;
-	char why[200];
-
-	*lookup = malloc(sizeof(**lookup));
-	add_pods_words(&words, selector);
-	if (*lookup && !words.failed)
-		error = ncs_answer_begin(&(*lookup)->answer, guard, words.words,
-					 NULL, OUTPUT_MAX, TIME_NS, why,
-					 sizeof(why));
-	if (error) {
-		free(*lookup);
-		*lookup = NULL;
-	}
-	ncs_words_release(&words);
-	return error;
-}
-
-int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
-			 struct ncs_guard *guard,
-			 struct ncs_hostlist *list)
-{
-	int error = ncs_answer_turn(&(*lookup)->answer, guard, 0);
-	char *text = NULL, why[200];
-
-	if (error == 0)
-		return -EAGAIN;
-	error = ncs_answer_end(&(*lookup)->answer, guard, "kubectl", error,
-			       &text, why, sizeof(why));
-	if (!error)
-		error = add_pods(list, text, why, sizeof(why));
-	free(text);
-	free(*lookup);
-	*lookup = NULL;
-	return error;
-}
-
-void ncs_lookup_cancel(struct ncs_lookup *lookup,
-		       struct ncs_guard *guard)
-{
-	if (!lookup)
-		return;
-	ncs_answer_cancel(&lookup->answer, guard);
-	free(lookup);
+	return error ? error :
+		       ncs_lookup_pods_end(&answer, ncs_answer_wait(&answer),
+					   list, why, why_size);
 }

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "fleet/launch/subprocess.h"
+#include "fleet/launch/answer.h"
 #include "fleet/launch/hostlist.h"
 
 /* All functions return 0; or -errno with a clause for users in `why`. */
@@ -55,18 +55,11 @@ size_t ncs_slurm_component_of(const struct ncs_slurm_job *job,
 int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
 		    const char *selector, char *why, size_t why_size);
 
-/* Asks for them without waiting: begins to, and takes what has come by now.
- * Returns 0 or -errno, ncs_lookup_pods_turn() -EAGAIN before all has come;
- * after all else *lookup is NULL. Both say no word. */
-struct ncs_lookup;
-int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
-			  struct ncs_guard *guard, const char *selector);
-int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
-			 struct ncs_guard *guard,
-			 struct ncs_hostlist *list);
-
-/* Ends a lookup that goes on; accepts NULL. */
-void ncs_lookup_cancel(struct ncs_lookup *lookup,
-		       struct ncs_guard *guard);
+/* Ask for them without waiting: when ncs_answer_turn() says `turn`, which is not
+ * 0, the second one adds them. */
+int ncs_lookup_pods_begin(struct ncs_answer *answer, struct ncs_guard *guard,
+			  const char *selector, char *why, size_t why_size);
+int ncs_lookup_pods_end(struct ncs_answer *answer, int turn,
+			struct ncs_hostlist *list, char *why, size_t why_size);
 
 #endif

@@ -25,19 +25,17 @@
 static bool take_python(struct ncs_stack *stack, struct ncs_guard *guard)
 {
 	struct ncs_words words = { .count = 0 };
-	char *output = NULL, why[200] = "there is no memory";
+	char *output = NULL, why[200];
 	struct ncs_answer answer;
-	int turn = 0;
+	int turn;
 
 	ncs_words_add_split(&words, "py-spy dump --nonblocking --json --pid");
 	ncs_words_add(&words, "%u", stack->pid);
-	if (!words.failed &&
-	    ncs_answer_begin(&answer, guard, words.words, NULL, TOOL_BYTES,
-			     TOOL_NS, why, sizeof(why)) == 0) {
-		while (turn == 0)
-			turn = ncs_answer_turn(&answer, guard, 1);
+	if (ncs_answer_begin(&answer, guard, &words, NULL, TOOL_BYTES, TOOL_NS,
+			     why, sizeof(why)) == 0) {
+		turn = ncs_answer_wait(&answer);
 		strcpy(why, "py-spy has found no frames");
-		ncs_answer_end(&answer, guard, "py-spy", turn, &output, why,
+		ncs_answer_end(&answer, "py-spy", turn, &output, why,
 			       sizeof(why));
 	}
 	ncs_words_release(&words);

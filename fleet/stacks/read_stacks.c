@@ -71,8 +71,8 @@ static int start_tool(const struct reading_stacks *reading,
 	uint64_t now_ns = ncs_clock_monotonic_ns();
 	uint64_t until_ns = reading->end_ns - tool->before_end_ns;
 	struct ncs_words words = { .count = 0 };
-	char why[WHY_BYTES] = "there is no memory", pid[16];
-	int error = -ENOMEM;
+	char why[WHY_BYTES], pid[16];
+	int error;
 
 	if (now_ns >= until_ns) {
 		snprintf(why, sizeof(why), "no time is left for %s",
@@ -87,9 +87,8 @@ static int start_tool(const struct reading_stacks *reading,
 			      strcmp(tool->words[i], "%u") == 0 ?
 				      pid :
 				      tool->words[i]);
-	if (!words.failed)
-		error = ncs_answer_begin(answer, guard, words.words, NULL,
-					 TOOL_BYTES, until_ns - now_ns, why, sizeof(why));
+	error = ncs_answer_begin(answer, guard, &words, NULL, TOOL_BYTES,
+				 until_ns - now_ns, why, sizeof(why));
 	ncs_words_release(&words);
 	if (error && error != -ENOENT)
 		ncs_stack_say(stack, why);
@@ -128,15 +127,14 @@ static bool begin_stack(void *context, size_t task, struct ncs_answer *answer,
 
 /* Takes what a tool has written; if that is no stack, tries the next one. */
 static bool next_tool(void *context, size_t task, struct ncs_answer *answer,
-		      struct ncs_guard *guard, int turn)
+		      int turn)
 {
 	struct reading_stacks *reading = context;
 	const struct stack_tool *tool = &tools[reading->tools[task]++];
 	struct ncs_stack *stack = &reading->stacks[task];
 	char *output, why[WHY_BYTES] = "";
 
-	ncs_answer_end(answer, guard, tool->name, turn, &output, why,
-		       sizeof(why));
+	ncs_answer_end(answer, tool->name, turn, &output, why, sizeof(why));
 	/* One that was killed while it attached leaves the process stopped, or
 	 * about to be stopped. */
 	if (turn < 0)
@@ -152,7 +150,7 @@ static bool next_tool(void *context, size_t task, struct ncs_answer *answer,
 		snprintf(why, sizeof(why), "%s has found no frames",
 			 tool->name);
 	ncs_stack_say(stack, why);
-	return go_on(reading, task, answer, guard);
+	return go_on(reading, task, answer, answer->guard);
 }
 
 void ncs_stacks_read(struct ncs_stack *stacks, size_t count)
@@ -221,9 +219,9 @@ static bool begin_node(void *context, size_t task, struct ncs_answer *answer,
 		       struct ncs_guard *guard)
 {
 	struct ncs_node_stacks *node = &((struct ncs_node_stacks *)context)[task];
-	char list[64 * NCS_STACKS_MAX] = "", why[WHY_BYTES] = "";
+	char list[64 * NCS_STACKS_MAX] = "", why[WHY_BYTES];
 	struct ncs_words words = { .count = 0 };
-	int error = -ENOMEM;
+	int error;
 
 	/* Those that find no room say so at the end. */
 	for (size_t i = 0; i < (node->is_late ? 1 : node->count) &&
@@ -238,19 +236,17 @@ static bool begin_node(void *context, size_t task, struct ncs_answer *answer,
 	ncs_words_add(&words, "--stacks-of=%s", list);
 	if (node->is_late)
 		ncs_words_add(&words, "--stacks=late");
-	if (!words.failed)
-		error = ncs_answer_begin(answer, guard, words.words, NULL,
-					 NODE_BYTES,
-					 node->is_late ? NODE_LATE_NS : NODE_NS,
-					 why, sizeof(why));
+	error = ncs_answer_begin(answer, guard, &words, NULL, NODE_BYTES,
+				 node->is_late ? NODE_LATE_NS : NODE_NS, why,
+				 sizeof(why));
 	if (error)
-		say_all(node, why[0] ? why : strerror(-error));
+		say_all(node, why);
 	ncs_words_release(&words);
 	return error == 0;
 }
 
 static bool end_node(void *context, size_t task, struct ncs_answer *answer,
-		     struct ncs_guard *guard, int turn)
+		     int turn)
 {
 	struct ncs_node_stacks *node = &((struct ncs_node_stacks *)context)[task];
 	char *output, why[WHY_BYTES] = "ncclstat on its node tells nothing";
@@ -258,7 +254,7 @@ static bool end_node(void *context, size_t task, struct ncs_answer *answer,
 
 	snprintf(program, sizeof(program), "%.*s",
 		 (int)strcspn(node->reach, " "), node->reach);
-	ncs_answer_end(answer, guard, program, turn, &output, why, sizeof(why));
+	ncs_answer_end(answer, program, turn, &output, why, sizeof(why));
 	if (output)
 		ncs_stacks_take(node->stacks, node->count, output);
 	free(output);

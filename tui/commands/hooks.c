@@ -172,8 +172,8 @@ static void run(struct ncs_hooks *hooks, const struct ncs_hook *hook,
 	ncs_words_add(&words, "env");
 	add_variables(&words, hooks->options->directory, finding);
 	ncs_words_add_shell(&words, hook->command);
-	if (input && !words.failed &&
-	    ncs_answer_begin(&hooks->answer, &hooks->guard, words.words, input,
+	if (input &&
+	    ncs_answer_begin(&hooks->answer, &hooks->guard, &words, input,
 			     OUTPUT_BYTES, COMMAND_NS, why, sizeof(why)) == 0) {
 		hooks->input = input;
 		hooks->option = hook->option;
@@ -214,14 +214,12 @@ void ncs_hooks_look(struct ncs_hooks *hooks,
 bool ncs_hooks_turn(struct ncs_hooks *hooks)
 {
 	char *output, *rest, *line, why[400] = "";
-	int turn = hooks->input ?
-			   ncs_answer_turn(&hooks->answer, &hooks->guard, 0) :
-			   0;
+	int turn = hooks->input ? ncs_answer_turn(&hooks->answer, 0) : 0;
 
 	if (turn == 0)
 		return hooks->input != NULL;
-	ncs_answer_end(&hooks->answer, &hooks->guard, "its command", turn,
-		       &output, why, sizeof(why));
+	ncs_answer_end(&hooks->answer, "its command", turn, &output, why,
+		       sizeof(why));
 	for (rest = output; (line = strsep(&rest, "\n"));)
 		if (*line)
 			ncs_complain("--on=%s: %s", hooks->option, line);
@@ -245,7 +243,7 @@ struct ncs_hooks *ncs_hooks_open(const struct ncs_options *options)
 void ncs_hooks_close(struct ncs_hooks *hooks)
 {
 	if (hooks->input) {
-		ncs_answer_cancel(&hooks->answer, &hooks->guard);
+		ncs_answer_cancel(&hooks->answer);
 		free(hooks->input);
 	}
 	ncs_guard_stop(&hooks->guard);

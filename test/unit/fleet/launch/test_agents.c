@@ -865,7 +865,7 @@ static uint64_t ask_for_pods(struct ncs_agents *agents, uint64_t now_ns)
 	do {
 		ncs_agents_watch_pods(agents, now_ns);
 		nanosleep(&step, NULL);
-	} while (agents->pods);
+	} while (agents->asks_pods);
 	agents->sink = NULL;
 	return now_ns;
 }

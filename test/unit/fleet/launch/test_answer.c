@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "fleet/launch/answer.h"
+#include "fleet/launch/launchers.h"
 #include "shm/clock.h"
 
 #define ENOUGH ((size_t)1 << 20)
@@ -37,33 +38,32 @@ static int stop_guard(void **state)
 }
 
 /* Begins a program of the shell whose time is up at once. */
-static void begin(struct ncs_answer *answer, char *script)
+static void begin(struct ncs_answer *answer, const char *script)
 {
-	static char shell[] = "sh", option[] = "-c";
-	char *const argv[] = { shell, option, script, NULL };
+	struct ncs_words words = { .count = 0 };
 	char why[200] = "";
 
-	assert_int_equal(ncs_answer_begin(answer, &guard, argv, NULL, ENOUGH,
+	ncs_words_add_shell(&words, script);
+	assert_int_equal(ncs_answer_begin(answer, &guard, &words, NULL, ENOUGH,
 					  WITHIN_NS, why, sizeof(why)),
 			 0);
+	ncs_words_release(&words);
 	while (ncs_clock_monotonic_ns() <= answer->until_ns)
 		;
 }
 
 static int take(struct ncs_answer *answer, char **text, char *why, size_t size)
 {
-	int turn = 0;
+	int turn = ncs_answer_wait(answer);
 
-	while (turn == 0)
-		turn = ncs_answer_turn(answer, &guard, 1);
-	ncs_answer_end(answer, &guard, "sh", turn, text, why, size);
+	ncs_answer_end(answer, "sh", turn, text, why, size);
 	return turn;
 }
 
 static void test_one_that_has_ended_has_answered(void **state)
 {
 	/* A pipe holds what it writes. */
-	static char script[] = "head -c 60000 /dev/zero | tr '\\0' x";
+	const char *script = "head -c 60000 /dev/zero | tr '\\0' x";
 	struct ncs_answer answer;
 	char *text, why[200] = "";
 	siginfo_t ended;
@@ -82,7 +82,7 @@ static void test_one_that_has_ended_has_answered(void **state)
 
 static void test_one_that_runs_when_its_time_is_up_has_not(void **state)
 {
-	static char script[] = "echo too early; exec sleep 600";
+	const char *script = "echo too early; exec sleep 600";
 	struct ncs_answer answer;
 	char *text, why[200] = "";
 
