@@ -126,17 +126,11 @@ static void take_line(struct ncs_pipes *pipes, struct pipe_file *file,
 static void take_lines(struct ncs_pipes *pipes, struct pipe_file *file,
 		       const char *bytes, size_t size, uint64_t now_ns)
 {
-	while (size > 0) {
-		size_t length, taken;
-		char *line;
+	size_t length;
+	char *line;
 
-		taken = ncs_line_split(&file->splitter, bytes, size, &line,
-				       &length);
-		if (line)
-			take_line(pipes, file, line, length, now_ns);
-		bytes += taken;
-		size -= taken;
-	}
+	while ((line = ncs_line_next(&file->splitter, &bytes, &size, &length)))
+		take_line(pipes, file, line, length, now_ns);
 }
 
 /* --- Files --------------------------------------------------------------- */

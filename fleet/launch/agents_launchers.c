@@ -355,16 +355,11 @@ static void take_bytes(struct ncs_agents *agents, size_t number,
 		       struct ncs_line_splitter *splitter, const char *bytes,
 		       size_t size)
 {
-	while (size > 0) {
-		size_t length, taken;
-		char *line;
+	size_t length;
+	char *line;
 
-		taken = ncs_line_split(splitter, bytes, size, &line, &length);
-		if (line)
-			ncs_agents_take_line(agents, number, line, length);
-		bytes += taken;
-		size -= taken;
-	}
+	while ((line = ncs_line_next(splitter, &bytes, &size, &length)))
+		ncs_agents_take_line(agents, number, line, length);
 }
 
 void ncs_agents_read(struct ncs_agents *agents, size_t number, bool is_error)

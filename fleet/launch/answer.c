@@ -13,6 +13,7 @@
 
 #include "analysis/base/utf8.h"
 #include "fleet/launch/launchers.h"
+#include "fleet/launch/lines.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 
@@ -25,21 +26,9 @@
 static void keep_error(struct ncs_answer *answer, const char *bytes,
 		       size_t size)
 {
-	size_t room = sizeof(answer->error) - 1;
-
-	if (size > room) {
-		bytes += size - room;
-		size = room;
-	}
-	if (answer->error_used + size > room) {
-		size_t cut = answer->error_used + size - room;
-
-		memmove(answer->error, answer->error + cut,
-			answer->error_used - cut);
-		answer->error_used -= cut;
-	}
-	memcpy(answer->error + answer->error_used, bytes, size);
-	answer->error_used += size;
+	answer->error_used =
+		ncs_line_keep_end(answer->error, answer->error_used,
+				  sizeof(answer->error) - 1, bytes, size);
 	answer->error[answer->error_used] = 0;
 }
 

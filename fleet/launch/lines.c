@@ -115,45 +115,43 @@ size_t ncs_line_put(struct ncs_line_writer *writer, const void *bytes,
 
 /* --- Splitting ----------------------------------------------------------- */
 
-/* Adds bytes to the line. Of a line that is too long the end is kept. */
-static void add(struct ncs_line_splitter *splitter, const char *bytes,
-		size_t size)
+size_t ncs_line_keep_end(char *kept, size_t used, size_t room,
+			 const char *bytes, size_t size)
 {
-	size_t kept = splitter->used, room = NCS_LINE_READ_MAX;
-
-	if (size >= room) {
+	if (size > room) {
 		bytes += size - room;
 		size = room;
 	}
-	if (kept > room - size) {
-		size_t cut = kept - (room - size);
+	if (used > room - size) {
+		size_t cut = used - (room - size);
 
-		memmove(splitter->line, splitter->line + cut, kept - cut);
-		kept -= cut;
+		used -= cut;
+		memmove(kept, kept + cut, used);
 	}
-	memcpy(splitter->line + kept, bytes, size);
-	splitter->used = kept + size;
+	memcpy(kept + used, bytes, size);
+	return used + size;
 }
 
-size_t ncs_line_split(struct ncs_line_splitter *splitter, const char *bytes,
-		      size_t size, char **line, size_t *length)
+char *ncs_line_next(struct ncs_line_splitter *splitter, const char **bytes,
+		    size_t *size, size_t *length)
 {
-	const char *end = size > 0 ? memchr(bytes, '\n', size) : NULL;
-	size_t piece = end ? (size_t)(end - bytes) : size;
+	const char *end = *size > 0 ? memchr(*bytes, '\n', *size) : NULL;
+	size_t piece = end ? (size_t)(end - *bytes) : *size;
 
-	*line = NULL;
-	*length = 0;
-	add(splitter, bytes, piece);
+	splitter->used = ncs_line_keep_end(splitter->line, splitter->used,
+					   NCS_LINE_READ_MAX, *bytes, piece);
+	piece += end != NULL;
+	*bytes += piece;
+	*size -= piece;
 	if (!end)
-		return size;
+		return NULL;
 	*length = splitter->used;
 	/* Terminals end lines with a carriage return as well. */
 	if (*length > 0 && splitter->line[*length - 1] == '\r')
 		(*length)--;
 	splitter->line[*length] = 0;
 	splitter->used = 0;
-	*line = splitter->line;
-	return piece + 1;
+	return splitter->line;
 }
 
 /* --- Parsing ------------------------------------------------------------- */
@@ -340,10 +338,8 @@ enum ncs_line_step ncs_line_order_take(struct ncs_line_order *order,
 	bool is_next;
 
 	if (!order->has_agent || line->agent != order->agent) {
-		if (!takes_over(order, line)) {
-			order->strange++;
+		if (!takes_over(order, line))
 			return NCS_LINE_DROP;
-		}
 		order->has_agent = true;
 		order->agent = line->agent;
 		order->next = line->number + 1;
@@ -351,12 +347,9 @@ enum ncs_line_step ncs_line_order_take(struct ncs_line_order *order,
 		return NCS_LINE_BEGINS;
 	}
 	order->foreign = 0;
-	if (line->number < order->next) {
-		order->repeated++;
+	if (line->number < order->next)
 		return NCS_LINE_DROP;
-	}
 	is_next = line->number == order->next;
-	order->lost += line->number - order->next;
 	order->next = line->number + 1;
 	return is_next ? NCS_LINE_NEXT : NCS_LINE_GAP;
 }

@@ -75,14 +75,18 @@ struct ncs_line_splitter {
 	size_t used;
 };
 
-/* Takes the bytes of a line from a piece. Returns their number, which is
- * `size` at most; the caller goes on behind them. Sets `line` to the line,
- * without its end and with a final 0, and `length` to its bytes, which may be
- * any; to NULL if the piece ended before the line. The line is valid until the
- * next call and may be written to. A line that is too long is handed over
- * without its beginning, since our lines stand at the end. */
-size_t ncs_line_split(struct ncs_line_splitter *splitter, const char *bytes,
-		      size_t size, char **line, size_t *length);
+/* Takes the bytes of a line from a piece, which then begins behind them. Returns
+ * the line, without its end and with a final 0, and sets `length` to its bytes,
+ * which may be any; NULL if the piece ended before the line. The line is valid
+ * until the next call and may be written to. A line that is too long is handed
+ * over without its beginning, since our lines stand at the end. */
+char *ncs_line_next(struct ncs_line_splitter *splitter, const char **bytes,
+		    size_t *size, size_t *length);
+
+/* Appends bytes to the `used` ones in a buffer of `room` bytes; of all, keeps
+ * the last ones that fit. Returns their number. */
+size_t ncs_line_keep_end(char *kept, size_t used, size_t room,
+			 const char *bytes, size_t size);
 
 enum ncs_line_kind {
 	NCS_LINE_OURS,
@@ -111,9 +115,6 @@ struct ncs_line_order {
 	uint32_t agent;
 	uint64_t next;     /* the number that is expected */
 	uint32_t foreign;  /* lines of other agents since the latest one */
-	uint64_t lost;     /* lines that never came, of all agents */
-	uint64_t repeated; /* lines dropped: they came twice or too late */
-	uint64_t strange;  /* lines dropped: another agent runs there, too */
 };
 
 enum ncs_line_step {
@@ -123,7 +124,7 @@ enum ncs_line_step {
 	NCS_LINE_DROP,   /* its bytes are not wanted */
 };
 
-/* Says what a line is to the stream of its node, and counts it. After
+/* Says what a line is to the stream of its node. After
  * NCS_LINE_BEGINS the stream begins anew, in its middle if the line's number is
  * not 0. An agent takes a node over with its first line; or, if that was lost,
  * once the agent before it says nothing any more. Of two agents that run at

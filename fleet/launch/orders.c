@@ -6,14 +6,10 @@
 
 static void take_line(struct ncs_orders *orders)
 {
-	bool is_order = false;
-
 	if (orders->used < sizeof(orders->line)) {
 		orders->line[orders->used] = '\0';
-		is_order = strcmp(orders->line, NCS_ORDER_PACK) == 0;
-		orders->packs |= is_order;
+		orders->packs |= strcmp(orders->line, NCS_ORDER_PACK) == 0;
 	}
-	orders->ignored += !is_order && orders->used > 0;
 	orders->used = 0;
 }
 

@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* The reader unpacks looks: chunks "pack" of ncclstat-record(5). */
 #define NCS_ORDER_PACK "pack"
@@ -23,7 +22,6 @@
 /* One of zeros has got none. */
 struct ncs_orders {
 	bool packs;
-	uint64_t ignored; /* lines that are no orders; empty ones are not counted */
 	/* The line that is coming; longer ones are left out. */
 	char line[NCS_ORDER_BYTES];
 	size_t used;

@@ -47,14 +47,6 @@ static void test_what_is_no_order_is_left_out(void **state)
 	assert_true(take(line, 50).packs);
 }
 
-static void test_what_is_no_order_is_counted(void **state)
-{
-	(void)state;
-	assert_int_equal(take("packs\n", 100).ignored, 1);
-	assert_int_equal(take("another thing\n\001\377\n", 3).ignored, 2);
-	assert_int_equal(take("\n\n\npack\n\n", 100).ignored, 0);
-}
-
 static void test_any_bytes_leave_bounded_orders(void **state)
 {
 	static const char alphabet[] = "pack\n\n pack\0x";
@@ -70,7 +62,6 @@ static void test_any_bytes_leave_bounded_orders(void **state)
 		ncs_orders_take(&orders, &byte, 1);
 		assert_true(orders.used <= sizeof(orders.line));
 	}
-	assert_true(orders.ignored > 0);
 	orders.packs = false;
 	ncs_orders_take(&orders, "\npack\n", 6);
 	assert_true(orders.packs);
@@ -81,7 +72,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_order_may_come_in_pieces),
 		cmocka_unit_test(test_what_is_no_order_is_left_out),
-		cmocka_unit_test(test_what_is_no_order_is_counted),
 		cmocka_unit_test(test_any_bytes_leave_bounded_orders),
 	};
 

@@ -141,7 +141,8 @@ TEST(test_lines_can_be_read_back)
 	struct ncs_stream_output_totals totals;
 	struct ncs_line_splitter splitter = { 0 };
 	char room[8192];
-	size_t bytes = 0, at = 0;
+	const char *at = room;
+	size_t bytes = 0, left;
 	uint64_t number = 0;
 	ssize_t size;
 	struct way way;
@@ -153,13 +154,11 @@ TEST(test_lines_can_be_read_back)
 	close(way.pipe[1]);
 	size = read(way.pipe[0], room, sizeof(room));
 	assert_true(size > 0 && (uint64_t)size == totals.bytes);
-	while (at < (size_t)size) {
+	for (left = (size_t)size; left > 0;) {
 		struct ncs_line parsed;
 		size_t length;
-		char *line;
+		char *line = ncs_line_next(&splitter, &at, &left, &length);
 
-		at += ncs_line_split(&splitter, room + at, (size_t)size - at,
-				     &line, &length);
 		assert_non_null(line);
 		assert_int_equal(ncs_line_parse(line, length, &parsed),
 				 NCS_LINE_OURS);
@@ -180,8 +179,8 @@ TEST(test_agents_that_share_a_pipe_tear_no_line)
 	struct ncs_line_splitter splitter = { 0 };
 	struct way ways[AGENTS];
 	uint64_t numbers[AGENTS] = { 0 };
-	size_t bytes = 0, size, at;
-	char room[8192];
+	size_t bytes = 0, size, length;
+	char room[8192], *line;
 
 	assert_int_equal(pipe(ways[0].pipe), 0);
 	for (uint32_t i = 0; i < AGENTS; i++) {
@@ -196,18 +195,14 @@ TEST(test_agents_that_share_a_pipe_tear_no_line)
 		put(&ways[i], (char)('a' + i), LOOK_BYTES);
 	}
 	while (bytes < AGENTS * LOOK_BYTES) {
+		const char *at = room;
+
 		wait_for_some(&ways[0]);
 		size = (size_t)read(ways[0].pipe[0], room, sizeof(room));
 		assert_true(size > 0 && size <= sizeof(room));
-		for (at = 0; at < size;) {
+		while ((line = ncs_line_next(&splitter, &at, &size, &length))) {
 			struct ncs_line parsed;
-			size_t length;
-			char *line;
 
-			at += ncs_line_split(&splitter, room + at, size - at,
-					     &line, &length);
-			if (!line)
-				continue;
 			assert_int_equal(ncs_line_parse(line, length, &parsed),
 					 NCS_LINE_OURS);
 			assert_true(parsed.agent < AGENTS);
