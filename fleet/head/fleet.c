@@ -181,7 +181,7 @@ void ncs_fleet_set_reach(struct ncs_fleet *fleet, size_t node,
 /* Takes what a new look tells of the node. */
 static int take_look(struct ncs_fleet_node *node)
 {
-	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	const struct ncs_stream_facts *facts = &node->stream->facts;
 	const struct ncs_look *look = &facts->look;
 
 	node->seen_looks = facts->looks;
@@ -229,7 +229,7 @@ int ncs_fleet_feed(struct ncs_fleet *fleet, size_t place, const void *bytes,
 
 	pthread_mutex_lock(&fleet->mutex);
 	node = fleet->nodes[place];
-	facts = ncs_stream_facts(node->stream);
+	facts = &node->stream->facts;
 	node->now_ns = now_ns;
 	take_rate(node, facts->bytes);
 	error = ncs_stream_feed(node->stream, bytes, size, now_ns);
@@ -279,8 +279,7 @@ static bool have_all_answered(const struct ncs_fleet *fleet)
 		const struct ncs_fleet_node *node = fleet->nodes[i];
 
 		if (node->facts.look_ns == 0 &&
-		    !ncs_stream_facts(node->stream)->refused[0] &&
-		    node->limited_ns == 0 &&
+		    !node->stream->facts.refused[0] && node->limited_ns == 0 &&
 		    (node->reported == NCS_NODE_STATE_COUNT ||
 		     node->reported == NCS_NODE_STARTING))
 			return false;

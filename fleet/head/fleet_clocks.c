@@ -280,7 +280,7 @@ static size_t host_of(const struct ncs_fleet *fleet, size_t clock)
 
 int ncs_fleet_clock_take(struct ncs_fleet *fleet, struct ncs_fleet_node *node)
 {
-	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	const struct ncs_stream_facts *facts = &node->stream->facts;
 	struct ncs_fleet_clock *clock;
 	int error = find_clock(fleet, &facts->head, &node->clock);
 
@@ -324,7 +324,7 @@ static struct ncs_fleet_rank *rank_of(struct ncs_fleet_node *node,
 int ncs_fleet_clock_tell(struct ncs_fleet *fleet, struct ncs_fleet_node *node,
 			 size_t number, const struct ncs_snapshot *snapshot)
 {
-	struct ncs_stream_rank *rank = ncs_stream_rank(node->stream, number);
+	struct ncs_stream_rank *rank = &node->stream->ranks[number];
 	struct ncs_fleet_clock *clock = &fleet->clocks[node->clock];
 	struct ncs_clock_move base = { 0 };
 	struct ncs_clock ticks = rank->header.clock;

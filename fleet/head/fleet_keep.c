@@ -81,14 +81,14 @@ static void write_bytes(struct ncs_fleet_node *node, const char *bytes,
 static bool is_another_boot(const struct ncs_fleet_node *node)
 {
 	return strcmp(node->file.head.boot_id,
-		      ncs_stream_facts(node->stream)->head.boot_id) != 0;
+		      node->stream->facts.head.boot_id) != 0;
 }
 
 /* Begins a file with the look that comes. Whichever agent writes it, all files of
  * the node are one recording, as long as it is not started again. */
 static void open_file(struct ncs_fleet_node *node)
 {
-	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	const struct ncs_stream_facts *facts = &node->stream->facts;
 	struct ncs_fleet_file *file = &node->file;
 	char path[4200];
 
@@ -143,7 +143,7 @@ static void end_file(struct ncs_fleet_node *node, bool another)
 static bool is_due(const struct ncs_fleet_node *node)
 {
 	const struct ncs_recorder_settings *settings = node->fleet->keeps;
-	uint64_t now_ns = ncs_stream_facts(node->stream)->look.taken_ns;
+	uint64_t now_ns = node->stream->facts.look.taken_ns;
 	uint64_t begun_ns = node->file.head.begun_monotonic_ns;
 
 	/* A clock that is behind is that of a node that was started again. */
@@ -288,7 +288,7 @@ static void end_look(struct ncs_fleet_node *node)
 	memcpy(at, &chunk, sizeof(chunk));
 	file->look_bytes = file->look_chunks = 0;
 	file->end.records += look.records;
-	file->end.lost += ncs_stream_facts(node->stream)->look_lost;
+	file->end.lost += node->stream->facts.look_lost;
 	file->end.states += look.ranks;
 	kept->states += look.ranks;
 	kept->looks++;
@@ -344,7 +344,7 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 {
 	struct ncs_fleet_node *node = context;
 	struct ncs_fleet *fleet = node->fleet;
-	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	const struct ncs_stream_facts *facts = &node->stream->facts;
 	int error;
 
 	if (fleet->pass)

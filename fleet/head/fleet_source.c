@@ -93,9 +93,8 @@ static void take_records(struct ncs_fleet *self,
 	size_t count = ncs_stream_move_records(rank, self->records,
 					       &sample->records_lost);
 
-	sample->without_records =
-		!ncs_stream_facts(node->stream)->has_records ||
-		!wants_records(self);
+	sample->without_records = !node->stream->facts.has_records ||
+				  !wants_records(self);
 	if (sample->without_records) {
 		sample->records_lost = 0;
 		return;
@@ -158,7 +157,7 @@ static bool take_same(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 	const struct ncs_fleet_clock *clock = &self->clocks[node->clock];
 	struct ncs_state_times times;
 
-	if (ncs_stream_facts(node->stream)->has_records ||
+	if (node->stream->facts.has_records ||
 	    !ncs_stream_is_same(rank, &clock->move, &times, &self->header))
 		return false;
 	/* The readings before may have missed what was filled in late. */
@@ -178,7 +177,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 			size_t number, struct ncs_sample *sample)
 {
 	const struct ncs_fleet_clock *clock = &self->clocks[node->clock];
-	struct ncs_stream_rank *rank = ncs_stream_rank(node->stream, number);
+	struct ncs_stream_rank *rank = &node->stream->ranks[number];
 	int error = ncs_stream_snapshot(rank, &clock->move, &self->image,
 					&self->snapshot, &self->header);
 
@@ -220,7 +219,7 @@ static bool has_sample(const struct ncs_fleet_node *node,
 static bool take_rank(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		      size_t number, struct ncs_sample *sample)
 {
-	struct ncs_stream_rank *rank = ncs_stream_rank(node->stream, number);
+	struct ncs_stream_rank *rank = &node->stream->ranks[number];
 
 	if (!has_sample(node, rank))
 		return false;
@@ -240,7 +239,7 @@ static bool take_unreadable(struct ncs_fleet *self,
 			    struct ncs_sample *sample)
 {
 	const struct ncs_stream_unreadable *unreadable =
-		ncs_stream_unreadable(node->stream, number);
+		&node->stream->unreadable[number];
 
 	if (self->choice.pid != 0 || self->choice.job ||
 	    self->shown[self->node].state == NCS_NODE_GONE ||
@@ -262,17 +261,16 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	pthread_mutex_lock(&self->mutex);
 	while (!found && self->node < self->shown_count) {
 		struct ncs_fleet_node *node = self->nodes[self->node];
-		size_t ranks = ncs_stream_rank_count(node->stream);
+		size_t ranks = node->stream->rank_count;
 		size_t place = self->place++;
 
 		forget_sample(self);
 		/* They may change when the next bytes come. */
 		if (place == 0)
-			self->peaks = ncs_stream_facts(node->stream)->peaks;
+			self->peaks = node->stream->facts.peaks;
 		if (place < ranks)
 			found = take_rank(self, node, place, sample);
-		else if (place - ranks <
-			 ncs_stream_unreadable_count(node->stream))
+		else if (place - ranks < node->stream->unreadable_count)
 			found = take_unreadable(self, node, place - ranks,
 						sample);
 		else {
@@ -293,7 +291,7 @@ static bool complete(struct ncs_source *source, struct ncs_sample *sample)
 
 	pthread_mutex_lock(&self->mutex);
 	node = self->nodes[self->node];
-	rank = ncs_stream_rank(node->stream, self->place - 1);
+	rank = &node->stream->ranks[self->place - 1];
 	/* Bytes may have come since: of another agent, which may give the
 	 * number to another segment, or to none. */
 	if (has_sample(node, rank)) {

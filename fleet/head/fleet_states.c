@@ -84,7 +84,7 @@ static enum ncs_node_state state_of(const struct ncs_fleet_node *node,
 {
 	const struct ncs_node *facts = &node->facts;
 
-	if (ncs_stream_facts(node->stream)->refused[0])
+	if (node->stream->facts.refused[0])
 		return NCS_NODE_OTHER_VERSION;
 	if (facts->look_ns == 0)
 		return node->limited_ns != 0 ? NCS_NODE_OVER_LIMIT :
@@ -123,7 +123,7 @@ static void explain_limit(struct ncs_fleet_node *node, uint64_t now_ns)
 static void explain(struct ncs_fleet_node *node, enum ncs_node_state state,
 		    uint64_t now_ns)
 {
-	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	const struct ncs_stream_facts *facts = &node->stream->facts;
 	const char *why = "";
 	char come[64];
 
@@ -138,15 +138,15 @@ static void explain(struct ncs_fleet_node *node, enum ncs_node_state state,
 			 facts->bytes);
 		why = come;
 	} else if ((state == NCS_NODE_DENIED || state == NCS_NODE_UNREADABLE) &&
-		   ncs_stream_unreadable_count(node->stream) > 0) {
-		why = ncs_stream_unreadable(node->stream, 0)->why;
+		   node->stream->unreadable_count > 0) {
+		why = node->stream->unreadable[0].why;
 	}
 	snprintf(node->facts.why, sizeof(node->facts.why), "%s", why);
 }
 
 static void take_facts(struct ncs_fleet_node *node, uint64_t now_ns)
 {
-	const struct ncs_stream_facts *stream = ncs_stream_facts(node->stream);
+	const struct ncs_stream_facts *stream = &node->stream->facts;
 	const struct ncs_look *look = &stream->look;
 	struct ncs_node *facts = &node->facts;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ranks of a stream: their states and records; see stream_reader.h. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,36 @@
 #include "shm/clock.h"
 #include "shm/read/image.h"
 #include "shm/segment.h"
+
+/* --- Memory -------------------------------------------------------------- */
+
+void ncs_stream_note_limit(struct ncs_stream_reader *stream, const char *why)
+{
+	stream->facts.limited_times++;
+	snprintf(stream->facts.limited, sizeof(stream->facts.limited), "%s",
+		 why);
+}
+
+/* Notes that there is no room in the stream's memory, or in that of all. */
+static void note_no_room(struct ncs_stream_reader *stream)
+{
+	const struct ncs_budget *own = &stream->budget, *whole = own->whole;
+	bool is_own = !whole ||
+		      own->most - own->used < whole->most - whole->used;
+
+	ncs_stream_note_limit(stream,
+			      is_own ? "its ranks take more than 256 MiB" :
+				       "all nodes together take half of"
+				       " the memory that was free");
+}
+
+bool ncs_stream_pay(struct ncs_stream_reader *stream, uint64_t bytes)
+{
+	if (ncs_budget_take(&stream->budget, bytes))
+		return true;
+	note_no_room(stream);
+	return false;
+}
 
 /* --- Ranks --------------------------------------------------------------- */
 
@@ -308,7 +339,7 @@ static bool keep_part(struct ncs_stream_reader *stream,
 		return false;
 	larger = realloc(parts->bytes, parts->size);
 	if (!larger) {
-		ncs_stream_note_no_room(stream);
+		note_no_room(stream);
 		return false;
 	}
 	parts->bytes = larger;

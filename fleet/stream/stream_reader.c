@@ -8,20 +8,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/stream/chunk_splitter.h"
 #include "fleet/stream/stream_internal.h"
 #include "ncclstat/abi_header.h"
 #include "record/format/chunk.h"
 #include "record/format/peaks_chunk.h"
 #include "shm/array.h"
 
-/* --- Chunks of a look ---------------------------------------------------- */
+/* --- Limits -------------------------------------------------------------- */
 
-static void refuse(struct ncs_stream_reader *stream, const char *why)
+#define SECOND_NS UINT64_C(1000000000)
+
+/* The most that may be unpacked at once, two looks; and the pause after which so
+ * much may be. */
+#define BURST_BYTES (2 * NCS_LOOK_UNPACKED_MAX)
+#define BURST_NS (BURST_BYTES / NCS_STREAM_UNPACKED_A_SECOND * SECOND_NS)
+
+/* Allows for the time that has passed since the latest call. */
+static void allow(struct ncs_stream_reader *stream, uint64_t now_ns)
 {
-	snprintf(stream->facts.refused, sizeof(stream->facts.refused), "%s",
-		 why);
+	uint64_t passed_ns = now_ns > stream->allowance_ns ?
+				     now_ns - stream->allowance_ns :
+				     0;
+
+	stream->allowance_ns += passed_ns;
+	if (passed_ns > BURST_NS)
+		passed_ns = BURST_NS;
+	stream->allowance_bytes +=
+		passed_ns * NCS_STREAM_UNPACKED_A_SECOND / SECOND_NS;
+	if (stream->allowance_bytes > BURST_BYTES)
+		stream->allowance_bytes = BURST_BYTES;
 }
+
+/* Returns whether so many bytes may be unpacked now: then they count as
+ * unpacked. Otherwise that is noted. */
+static bool may_unpack(struct ncs_stream_reader *stream, uint64_t bytes)
+{
+	if (bytes > stream->allowance_bytes) {
+		ncs_stream_note_limit(stream, "more than 64 MiB a second come"
+					      " from it, unpacked");
+		return false;
+	}
+	stream->allowance_bytes -= bytes;
+	return true;
+}
+
+/* --- Chunks of a look ---------------------------------------------------- */
 
 static void release_unreadable(struct ncs_stream_reader *stream)
 {
@@ -58,7 +89,8 @@ static void take_head(struct ncs_stream_reader *stream, const char *payload,
 	head.boot_id[sizeof(head.boot_id) - 1] = '\0';
 	head.host[sizeof(head.host) - 1] = '\0';
 	if (head.byte_order != NCS_BYTE_ORDER) {
-		refuse(stream, "its byte order is another");
+		snprintf(facts->refused, sizeof(facts->refused),
+			 "its byte order is another");
 	} else if (head.version >> 16 != NCS_FORMAT_MAJOR) {
 		snprintf(facts->refused, sizeof(facts->refused),
 			 "its ncclstat writes format %u.%u, this one reads %u:"
@@ -170,6 +202,13 @@ static int take_chunk(struct ncs_stream_reader *stream,
 
 /* --- Looks --------------------------------------------------------------- */
 
+/* Returns the chunk at an offset of the look that is coming. */
+static const struct ncs_chunk *chunk_at(const struct ncs_stream_reader *stream,
+					size_t at)
+{
+	return (const struct ncs_chunk *)(stream->bytes + at);
+}
+
 /* Counts the looks that were lost before one: those that the agent has written
  * and that did not come whole. */
 static void count_lost(struct ncs_stream_reader *stream,
@@ -200,12 +239,10 @@ static int take_look(struct ncs_stream_reader *stream,
 	if (look->flags & NCS_LOOK_KEY)
 		stream->unnamed = 0;
 	while (at < stream->size && !error && !stream->facts.refused[0]) {
-		struct ncs_chunk chunk;
+		const struct ncs_chunk *chunk = chunk_at(stream, at);
 
-		memcpy(&chunk, stream->bytes + at, sizeof(chunk));
-		error = take_chunk(stream, &chunk,
-				   stream->bytes + at + sizeof(chunk));
-		at += ncs_chunk_file_bytes(&chunk);
+		error = take_chunk(stream, chunk, (const char *)(chunk + 1));
+		at += ncs_chunk_file_bytes(chunk);
 	}
 	if (error || stream->facts.refused[0])
 		return error;
@@ -225,16 +262,15 @@ static bool is_within_limits(struct ncs_stream_reader *stream)
 	size_t at = 0;
 
 	while (at < stream->size) {
-		struct ncs_chunk chunk;
+		const struct ncs_chunk *chunk = chunk_at(stream, at);
 
-		memcpy(&chunk, stream->bytes + at, sizeof(chunk));
-		all += sizeof(chunk) + chunk.unpacked_bytes;
-		if (ncs_chunk_is_packed(&chunk))
-			packed += chunk.unpacked_bytes;
-		at += ncs_chunk_file_bytes(&chunk);
+		all += sizeof(*chunk) + chunk->unpacked_bytes;
+		if (ncs_chunk_is_packed(chunk))
+			packed += chunk->unpacked_bytes;
+		at += ncs_chunk_file_bytes(chunk);
 	}
 	if (all <= NCS_LOOK_UNPACKED_MAX)
-		return ncs_stream_may_unpack(stream, packed);
+		return may_unpack(stream, packed);
 	ncs_stream_note_limit(stream, "a look from it is more than 64 MiB,"
 				      " unpacked");
 	return false;
@@ -387,8 +423,7 @@ static int collect_unpacked(struct ncs_stream_reader *stream, size_t bytes)
 	size_t end = stream->size + bytes;
 
 	while (stream->size < end) {
-		struct ncs_chunk *chunk =
-			(struct ncs_chunk *)(stream->bytes + stream->size);
+		const struct ncs_chunk *chunk = chunk_at(stream, stream->size);
 
 		/* The last one, if a packer has made the pack. */
 		if (chunk->type == NCS_CHUNK_LOOK)
@@ -415,7 +450,7 @@ static int unpack_behind(struct ncs_stream_reader *stream,
 		return -ENOMEM;
 	if (!ncs_pack_head_read(chunk, payload, head))
 		return -EBADMSG;
-	if (!ncs_stream_may_unpack(stream, head->unpacked_bytes))
+	if (!may_unpack(stream, head->unpacked_bytes))
 		return -ENOSPC;
 	/* Unpacked bytes include the end of the look, which the limit does not. */
 	error = make_room(stream, head->unpacked_bytes,
@@ -475,7 +510,7 @@ struct ncs_stream_reader *ncs_stream_new(struct ncs_budget *whole,
 		return NULL;
 	stream->budget = (struct ncs_budget){ .whole = whole,
 					      .most = NCS_STREAM_BYTES_MAX };
-	stream->allowance_bytes = NCS_STREAM_BURST_BYTES;
+	stream->allowance_bytes = BURST_BYTES;
 	stream->keep = keep;
 	stream->context = context;
 	return stream;
@@ -504,7 +539,7 @@ int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
 	stream->facts.bytes += size;
 	if (stream->facts.refused[0])
 		return 0;
-	ncs_stream_allow(stream, now_ns);
+	allow(stream, now_ns);
 	error = ncs_chunk_splitter_feed(&stream->splitter, bytes, size,
 					take_any, stream);
 	if (error)
@@ -519,32 +554,4 @@ void ncs_stream_gap(struct ncs_stream_reader *stream)
 {
 	ncs_chunk_splitter_cut(&stream->splitter);
 	forget_look(stream);
-}
-
-const struct ncs_stream_facts *
-ncs_stream_facts(const struct ncs_stream_reader *stream)
-{
-	return &stream->facts;
-}
-
-size_t ncs_stream_rank_count(const struct ncs_stream_reader *stream)
-{
-	return stream->rank_count;
-}
-
-struct ncs_stream_rank *ncs_stream_rank(struct ncs_stream_reader *stream,
-					size_t rank)
-{
-	return &stream->ranks[rank];
-}
-
-size_t ncs_stream_unreadable_count(const struct ncs_stream_reader *stream)
-{
-	return stream->unreadable_count;
-}
-
-const struct ncs_stream_unreadable *
-ncs_stream_unreadable(const struct ncs_stream_reader *stream, size_t index)
-{
-	return &stream->unreadable[index];
 }

@@ -20,6 +20,7 @@
 #include "analysis/base/move_clock.h"
 #include "analysis/base/nodes.h"
 #include "analysis/base/source.h"
+#include "fleet/stream/chunk_splitter.h"
 #include "ncclstat/abi_header.h"
 #include "ncclstat/attach_result.h"
 #include "ncclstat/snapshot.h"
@@ -137,10 +138,44 @@ struct ncs_stream_facts {
 	struct ncs_machine_peaks peaks; /* all zeros: none yet */
 };
 
-struct ncs_stream_reader;
-
 /* Receives the bytes of each whole look, after it was read; may be NULL. */
 typedef void ncs_stream_keep(void *context, const void *bytes, size_t size);
+
+/* Only the first members are for callers. */
+struct ncs_stream_reader {
+	struct ncs_stream_facts facts;
+	/* Those that were ever named, by their number in the stream; `is_named`
+	 * may be false. Valid until the next bytes are taken. */
+	struct ncs_stream_rank *ranks;
+	size_t rank_count;
+	/* The segments in the latest look that the agent cannot read and are
+	 * named; likewise. */
+	struct ncs_stream_unreadable *unreadable;
+	size_t unreadable_count;
+	/* The rest is private. */
+	struct ncs_chunk_splitter splitter;
+	struct ncs_budget budget;
+	uint64_t allowance_bytes; /* that may be unpacked … */
+	uint64_t allowance_ns;    /* … at this time */
+	ncs_stream_keep *keep;
+	void *context;
+	/* The chunks of the look that is coming. */
+	char *bytes;
+	size_t size;
+	size_t capacity; /* for which the budget has paid */
+	size_t chunks;
+	uint64_t number; /* of the look that is being taken */
+	bool has_number; /* facts.look is of the present agent */
+	struct ncs_look_unpacker *unpacker; /* NULL until needed */
+	uint64_t unpacker_paid;
+	char *unpacked; /* NCS_CHUNK_BYTES_MAX bytes; NULL until needed */
+	size_t rank_capacity;
+	uint64_t ranks_paid;
+	/* Ranks for which there was no room when they were named, since the
+	 * latest look that can be read by itself. */
+	uint32_t unnamed;
+	size_t unreadable_capacity;
+};
 
 /* Creates a reader, whose memory is part of a budget, if that is not NULL.
  * Returns NULL if there is no memory; ncs_stream_free() accepts NULL. */
@@ -155,22 +190,6 @@ int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
 
 /* Notes that bytes are missing before the next ones. */
 void ncs_stream_gap(struct ncs_stream_reader *stream);
-
-/* Returns the facts so far; valid until the stream is freed. */
-const struct ncs_stream_facts *
-ncs_stream_facts(const struct ncs_stream_reader *stream);
-
-/* Returns the number of ranks that were ever named, and a rank. A rank is valid
- * until the next bytes are taken; `is_named` may be false. */
-size_t ncs_stream_rank_count(const struct ncs_stream_reader *stream);
-struct ncs_stream_rank *ncs_stream_rank(struct ncs_stream_reader *stream,
-					size_t rank);
-
-/* Returns the number of segments in the latest look that the agent cannot read
- * and are named, and one of them, valid until the next bytes are taken. */
-size_t ncs_stream_unreadable_count(const struct ncs_stream_reader *stream);
-const struct ncs_stream_unreadable *
-ncs_stream_unreadable(const struct ncs_stream_reader *stream, size_t index);
 
 /* Moves the records that wait to `records`, which has
  * NCS_STREAM_RECORDS_MAX, lane by lane. Returns how many; *lost is the number

@@ -76,7 +76,7 @@ static void feed(void)
 
 static uint64_t looks(void)
 {
-	return ncs_stream_facts(reader)->looks;
+	return reader->facts.looks;
 }
 
 UNIT_FIXTURE(setup, teardown)
@@ -97,7 +97,7 @@ TEST(test_looks_come_out_as_they_went_in)
 		assert_int_equal(kept.size, look->size);
 		assert_memory_equal(kept.bytes, look->bytes, look->size);
 	}
-	assert_true(ncs_stream_facts(reader)->looks_lost == 0);
+	assert_true(reader->facts.looks_lost == 0);
 }
 
 /* A whole look, not changes, is packed again: only its times are new. */
@@ -320,7 +320,7 @@ TEST(test_looks_that_are_too_large_are_left_out)
 			 0);
 	feed();
 	assert_true(looks() == 0);
-	assert_string_equal(ncs_stream_facts(reader)->limited,
+	assert_string_equal(reader->facts.limited,
 			    "a look from it is more than 32 MiB");
 	free(look.bytes);
 	free(zeros);

@@ -45,7 +45,7 @@ static int teardown(void **state)
 
 static const struct ncs_stream_facts *facts(void)
 {
-	return ncs_stream_facts(reader);
+	return &reader->facts;
 }
 
 static void feed(const struct stream_look *look)
@@ -56,7 +56,7 @@ static void feed(const struct stream_look *look)
 /* Returns the count that the look's state of a rank has. */
 static uint64_t shown(size_t number)
 {
-	struct ncs_stream_rank *rank = ncs_stream_rank(reader, number);
+	struct ncs_stream_rank *rank = &reader->ranks[number];
 	const struct ncs_clock_move none = { 0 };
 	struct ncs_snapshot snapshot;
 	struct ncs_header header;
@@ -116,7 +116,7 @@ static void test_a_torn_change_costs_one_look(void **state)
 	feed(&fixture->looks[2]);
 	assert_true(facts()->looks == 2 && facts()->looks_lost == 1);
 	assert_true(shown(0) == 102);
-	assert_false(ncs_stream_rank(reader, 0)->is_behind);
+	assert_false(reader->ranks[0].is_behind);
 }
 
 static void test_without_its_key_a_change_is_not_used(void **state)
@@ -134,7 +134,7 @@ static void test_without_its_key_a_change_is_not_used(void **state)
 	feed(key);
 	feed(&fixture->looks[4]);
 	/* The latest look says that the rank is there, not what it is in. */
-	assert_true(ncs_stream_rank(reader, 0)->is_behind);
+	assert_true(reader->ranks[0].is_behind);
 	assert_true(shown(0) == 101);
 	assert_true(facts()->looks_lost == 2);
 }
@@ -147,7 +147,7 @@ static void test_a_key_look_ends_that(void **state)
 	fixture->looks[0].bytes[fixture->looks[0].size / 2] ^= 4;
 	feed(&fixture->looks[0]);
 	feed(&fixture->looks[1]);
-	assert_true(ncs_stream_rank_count(reader) == 0);
+	assert_true(reader->rank_count == 0);
 	feed(&fixture->looks[3]);
 	assert_true(shown(0) == 103);
 }
@@ -172,7 +172,7 @@ static void test_what_a_key_lacks_is_zero_again(void **state)
 	stream_fixture_end(fixture);
 	for (size_t i = 0; i < 2; i++) {
 		feed(&fixture->looks[i]);
-		rank = ncs_stream_rank(reader, 0);
+		rank = &reader->ranks[0];
 		assert_int_equal(ncs_stream_snapshot(rank, &none, &image,
 						     &snapshot, &header),
 				 0);
@@ -259,9 +259,9 @@ static void test_a_rank_without_a_state_is_gone(void **state)
 	ncs_recording_writer_look(fixture->recording->writer, &look);
 	feed(&fixture->looks[0]);
 	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size, NOW_NS);
-	assert_false(ncs_stream_rank(reader, 0)->is_there);
-	assert_true(ncs_stream_rank(reader, 1)->is_there);
-	assert_true(ncs_stream_rank(reader, 1)->flags & NCS_STATE_GONE);
+	assert_false(reader->ranks[0].is_there);
+	assert_true(reader->ranks[1].is_there);
+	assert_true(reader->ranks[1].flags & NCS_STATE_GONE);
 	stream_fixture_end(fixture);
 }
 
@@ -296,8 +296,8 @@ static void test_a_segment_that_cannot_be_read_is_told(void **state)
 					"it belongs to root");
 	ncs_recording_writer_look(writer, &look);
 	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size, NOW_NS);
-	assert_int_equal(ncs_stream_unreadable_count(reader), 1);
-	unreadable = ncs_stream_unreadable(reader, 0);
+	assert_int_equal(reader->unreadable_count, 1);
+	unreadable = &reader->unreadable[0];
 	assert_int_equal(unreadable->attach, NCS_ATTACH_DENIED);
 	assert_string_equal(unreadable->path, "/a/b");
 	assert_string_equal(unreadable->why, "it belongs to root");
@@ -458,7 +458,7 @@ static void test_ranks_beyond_the_memory_are_left_out(void **state)
 	assert_true(whole.used <= whole.most);
 	assert_non_null(strstr(facts()->limited, "all nodes together"));
 	assert_true(shown(0) == 100);
-	assert_false(ncs_stream_rank(reader, 1)->has_state);
+	assert_false(reader->ranks[1].has_state);
 	feed(&fixture->looks[1]);
 	assert_true(facts()->left_out == 1 && shown(0) == 101);
 	/* Once there is room, the next key brings it back. */
@@ -509,9 +509,8 @@ static void look_at_short_one(struct stream_fixture *fixture, unsigned number)
 					 fixture->memory.size, NOW_NS),
 			 0);
 	fixture->memory.size = 0;
-	assert_string_equal(ncs_stream_rank(reader, 0)->path, path);
-	assert_true(ncs_stream_rank(reader, 0)->is_there &&
-		    ncs_stream_rank(reader, 0)->has_state);
+	assert_string_equal(reader->ranks[0].path, path);
+	assert_true(reader->ranks[0].is_there && reader->ranks[0].has_state);
 	recording_fixture_state(fixture->recording, rank, S,
 				NCS_STATE_REMOVED);
 	ncs_recording_writer_end_rank(writer, rank);
@@ -524,7 +523,7 @@ static void test_communicators_may_come_and_go_for_ever(void **state)
 	stream_fixture_begin(fixture);
 	for (unsigned i = 0; i < NCS_STREAM_RANKS_MAX + 100; i++)
 		look_at_short_one(fixture, i);
-	assert_int_equal(ncs_stream_rank_count(reader), 1);
+	assert_int_equal(reader->rank_count, 1);
 	assert_true(facts()->left_out == 0 && facts()->limited_times == 0);
 	stream_fixture_end(fixture);
 }
@@ -573,9 +572,9 @@ static void test_a_state_is_not_shown_under_another_name(void **state)
 	ncs_recording_writer_look(recording->writer, &look);
 	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size,
 			NOW_NS);
-	assert_string_equal(ncs_stream_rank(reader, 0)->path, "ncclstat.9.1.0");
-	assert_true(ncs_stream_rank(reader, 0)->is_behind);
-	assert_false(ncs_stream_rank(reader, 0)->has_state);
+	assert_string_equal(reader->ranks[0].path, "ncclstat.9.1.0");
+	assert_true(reader->ranks[0].is_behind);
+	assert_false(reader->ranks[0].has_state);
 	stream_fixture_end(fixture);
 }
 
@@ -597,7 +596,7 @@ static bool names(const struct stream_fixture *fixture, uint64_t size)
 	assert_int_equal(ncs_stream_take_rank(reader, 0, (const char *)&payload,
 					      sizeof(payload)),
 			 0);
-	return ncs_stream_rank(reader, 0)->is_named;
+	return reader->ranks[0].is_named;
 }
 
 static void test_a_segment_that_is_too_large_is_not_named(void **state)
@@ -606,11 +605,11 @@ static void test_a_segment_that_is_too_large_is_not_named(void **state)
 
 	stream_fixture_begin(fixture);
 	assert_true(names(fixture, NCS_STATE_IMAGE_BYTES_MAX));
-	assert_int_equal(ncs_stream_rank(reader, 0)->header.segment_bytes,
+	assert_int_equal(reader->ranks[0].header.segment_bytes,
 			 NCS_STATE_IMAGE_BYTES_MAX);
 	names(fixture, NCS_STATE_IMAGE_BYTES_MAX + 64);
 	names(fixture, UINT64_MAX - 8);
-	assert_int_equal(ncs_stream_rank(reader, 0)->header.segment_bytes,
+	assert_int_equal(reader->ranks[0].header.segment_bytes,
 			 NCS_STATE_IMAGE_BYTES_MAX);
 	stream_fixture_end(fixture);
 }
@@ -668,7 +667,7 @@ static void test_records_come_once_and_gaps_are_counted(void **state)
 		recording_fixture_state(fixture->recording, i, S, 0);
 	ncs_recording_writer_look(writer, &look);
 	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size, NOW_NS);
-	rank = ncs_stream_rank(reader, 0);
+	rank = &reader->ranks[0];
 	assert_int_equal(ncs_stream_move_records(rank, records, &lost),
 			 3 + 5 + 2 + 1);
 	assert_true(lost == 3);
@@ -693,7 +692,7 @@ static void test_times_are_moved(void **state)
 
 	make_looks(fixture);
 	feed(&fixture->looks[0]);
-	rank = ncs_stream_rank(reader, 0);
+	rank = &reader->ranks[0];
 	assert_int_equal(ncs_stream_snapshot(rank, &move, &image, &snapshot,
 					     &header),
 			 0);
@@ -717,7 +716,7 @@ static bool is_same(const struct stream_look *look,
 	bool same;
 
 	feed(look);
-	rank = ncs_stream_rank(reader, 0);
+	rank = &reader->ranks[0];
 	same = ncs_stream_is_same(rank, &move, times, &header);
 	assert_int_equal(ncs_stream_snapshot(rank, &move, &image, &snapshot,
 					     &header),
@@ -772,11 +771,10 @@ static void test_any_other_word_says_something_new(void **state)
 	for (size_t i = 0; i < fixture->count - 1; i++)
 		assert_false(is_same(&fixture->looks[i], &times));
 	assert_true(is_same(&fixture->looks[fixture->count - 1], &times));
-	ncs_stream_rank(reader, 0)->flags |= NCS_STATE_STOPPED;
-	assert_false(
-		ncs_stream_is_same(ncs_stream_rank(reader, 0),
-				   &ncs_stream_rank(reader, 0)->reader_move,
-				   &times, &(struct ncs_header){ 0 }));
+	reader->ranks[0].flags |= NCS_STATE_STOPPED;
+	assert_false(ncs_stream_is_same(&reader->ranks[0],
+					&reader->ranks[0].reader_move, &times,
+					&(struct ncs_header){ 0 }));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
