@@ -29,28 +29,26 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 		   char *why, size_t why_size)
 {
 	const struct ncs_launch *launch = &agents->launch;
+	const struct ncs_lookup lookup = { &agents->guard, list, why,
+					   why_size };
 	int error = 0;
 
 	switch (launch->way) {
 	case NCS_AGENTS_BY_HOSTS:
-		error = ncs_lookup_hosts(&agents->guard, list, launch->target,
-					 why, why_size);
+		error = ncs_lookup_hosts(&lookup, launch->target);
 		break;
 	case NCS_AGENTS_BY_SLURM:
-		error = ncs_lookup_job(&agents->guard, list, launch->target,
-				       &agents->job, why, why_size);
+		error = ncs_lookup_job(&lookup, launch->target, &agents->job);
 		agents->launch.target = agents->job.number;
 		break;
 	case NCS_AGENTS_BY_KUBE:
-		error = ncs_lookup_pods(&agents->guard, list, launch->target,
-					why, why_size);
+		error = ncs_lookup_pods(&lookup, launch->target);
 		break;
 	case NCS_AGENTS_BY_COMMAND:
 		return 0;
 	}
 	if (!error)
-		error = ncs_lookup_exclude(&agents->guard, list,
-					   launch->exclude, why, why_size);
+		error = ncs_lookup_exclude(&lookup, launch->exclude);
 	/* Pods may yet come. */
 	if (!error && list->count == 0 && launch->way != NCS_AGENTS_BY_KUBE) {
 		snprintf(why, why_size, "there is no node left");

@@ -8,8 +8,14 @@
 #include "analysis/base/hash_table.h"
 #include "fleet/launch/agents.h"
 #include "fleet/launch/subprocess.h"
-#include "fleet/launch/failures.h"
 #include "fleet/launch/lookups.h"
+
+/* Why an agent did not start, or ended: the meaning of the messages so far. One
+ * of zeros is at the beginning. */
+struct ncs_failure {
+	size_t row; /* of the table, from 1; 0: no row fits */
+	char message[NCS_NODE_WHY_BYTES]; /* clean; that which fits the row */
+};
 
 /* No child. */
 #define NCS_NO_CHILD SIZE_MAX

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "fleet/launch/agents_internal.h"
-#include "fleet/launch/orders.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 

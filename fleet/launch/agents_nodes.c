@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The nodes of agents, and what the lines of launchers say of them; see
  * agents_internal.h. Reads no file. */
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+#include "analysis/base/append.h"
+#include "analysis/base/utf8.h"
 #include "fleet/launch/agents_internal.h"
+#include "ncclstat/tables/launch_failures.def"
 #include "shm/array.h"
 #include "shm/clock.h"
 
@@ -153,6 +157,135 @@ void ncs_agents_set_state(struct ncs_agents *agents, size_t node,
 	agents->sink->state(agents->sink->context, node, state, why);
 }
 
+/* --- Failures ------------------------------------------------------------ */
+
+/* Exit statuses of ssh, for its own failures, and of shells. */
+#define STATUS_SSH 255
+#define STATUS_CANNOT_RUN 126
+#define STATUS_NOT_FOUND 127
+
+static const struct failure_row {
+	enum ncs_node_state state;
+	const char *words;
+	const char *advice;
+} rows[] = {
+#define X(state, words, advice) { NCS_NODE_##state, words, advice },
+	NCS_LAUNCH_FAILURES(X)
+#undef X
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* Returns the number of the first row that fits, from 1; 0 if none does. */
+static size_t find_row(const char *message)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (strstr(message, rows[i].words))
+			return i + 1;
+	return 0;
+}
+
+/* Whether there is a letter or a digit, of any language. */
+static bool has_words(const char *message)
+{
+	while (*message && (unsigned char)*message < 0x80 &&
+	       !isalnum((unsigned char)*message))
+		message++;
+	return *message;
+}
+
+/* Takes a message, a line without its end. */
+static void take_failure(struct ncs_failure *failure, const char *message)
+{
+	size_t row = find_row(message);
+	bool is_better = row && (!failure->row || row < failure->row);
+	size_t length;
+
+	message += strspn(message, " \t@");
+	/* The latest message is kept until there is one that is known. Frames
+	 * say nothing. */
+	if (!has_words(message) || (failure->row && !is_better))
+		return;
+	if (is_better)
+		failure->row = row;
+	ncs_utf8_clean(failure->message, sizeof(failure->message), message,
+		       false);
+	/* ssh frames some of its warnings. */
+	length = strlen(failure->message);
+	while (length > 0 && strchr(" \t@", failure->message[length - 1]))
+		failure->message[--length] = 0;
+}
+
+/* Finds the exit status in a message of a launcher of many nodes, such as
+ * "n02: task 1: Exited with exit code 127". Returns -1 if there is none. */
+static int status_in(const char *message)
+{
+	static const char *const words[] = { "exit code ", "exit status " };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *found = strstr(message, words[i]);
+		char *end;
+		long status;
+
+		if (!found)
+			continue;
+		found += strlen(words[i]);
+		status = strtol(found, &end, 10);
+		if (end > found && status >= 0 && status <= 255)
+			return (int)status;
+	}
+	return -1;
+}
+
+/* The state that a status alone tells. */
+static enum ncs_node_state judge_status(int status, bool has_spoken)
+{
+	if (status == STATUS_SSH)
+		return NCS_NODE_NOT_REACHABLE;
+	if (!has_spoken &&
+	    (status == STATUS_CANNOT_RUN || status == STATUS_NOT_FOUND))
+		return NCS_NODE_NOT_INSTALLED;
+	return has_spoken || status == 0 ? NCS_NODE_ENDED : NCS_NODE_FAILED;
+}
+
+/* Returns the state of a node whose launcher ended with this status, and
+ * writes words about it. A status of -1 is that of a launcher that could not be
+ * started. `has_spoken`: the agent had begun to tell. */
+static enum ncs_node_state judge_failure(const struct ncs_failure *failure,
+					 int status, bool has_spoken,
+					 char why[NCS_NODE_WHY_BYTES])
+{
+	const struct failure_row *row = failure->row ? &rows[failure->row - 1] :
+						       NULL;
+	enum ncs_node_state state = row && status != 0 ?
+					    row->state :
+					    judge_status(status, has_spoken);
+
+	/* An agent that has told was installed, and could be read. */
+	if (has_spoken && (state == NCS_NODE_NOT_INSTALLED ||
+			   state == NCS_NODE_OTHER_VERSION))
+		state = NCS_NODE_ENDED;
+	why[0] = 0;
+	if (status > 128 && status < STATUS_SSH && !row)
+		ncs_append(why, NCS_NODE_WHY_BYTES, "ended by signal %d",
+			   status - 128);
+	else if (status > 0 && !row)
+		ncs_append(why, NCS_NODE_WHY_BYTES, "exit status %d", status);
+	if (failure->message[0])
+		ncs_append(why, NCS_NODE_WHY_BYTES, "%s%s", why[0] ? ": " : "",
+			   failure->message);
+	if (row && row->advice[0])
+		ncs_append(why, NCS_NODE_WHY_BYTES, " (%s)", row->advice);
+	return state;
+}
+
+/* Whether it makes sense to try again when a node is in this state. */
+static bool may_pass(enum ncs_node_state state)
+{
+	return state == NCS_NODE_NOT_REACHABLE || state == NCS_NODE_FAILED ||
+	       state == NCS_NODE_SILENT || state == NCS_NODE_ENDED;
+}
+
 /* --- Lines of agents ----------------------------------------------------- */
 
 /* Whether what a launcher says of a node is believed: it was asked to reach it,
@@ -239,7 +372,7 @@ static void say_over(const struct ncs_agents *agents, size_t number)
 		agents->sink->state(agents->sink->context, launcher->nodes[0],
 				    NCS_NODE_OVER_LIMIT, TOO_MANY_MESSAGES);
 	else
-		ncs_failure_take(&launcher->failure, TOO_MANY_MESSAGES);
+		take_failure(&launcher->failure, TOO_MANY_MESSAGES);
 }
 
 /* Takes a message off those that are read in this second. Returns false if there
@@ -345,8 +478,7 @@ static void judge_reported(struct ncs_agents *agents,
 	/* A message that names no node may be what this one said. */
 	if (!failure->row && launcher->failure.row)
 		failure = &launcher->failure;
-	state = ncs_failure_judge(failure, node->status, node->has_spoken, why,
-				  sizeof(why));
+	state = judge_failure(failure, node->status, node->has_spoken, why);
 	ncs_agents_set_state(agents, node->number, state, why);
 }
 
@@ -357,16 +489,16 @@ static void take_shared_message(struct ncs_agents *agents, size_t number,
 {
 	struct ncs_launcher *launcher = agents->launchers[number];
 	struct named_nodes named = { .message = ++agents->messages };
-	int status = ncs_failure_status_in(message);
+	int status = status_in(message);
 
 	find_named(agents, number, message, &named);
 	if (named.count == 0)
-		ncs_failure_take(&launcher->failure, message);
+		take_failure(&launcher->failure, message);
 	for (size_t i = 0; i < named.count; i++) {
 		struct ncs_agent_node *node = agents->nodes[named.nodes[i]];
 		size_t row = node->failure.row;
 
-		ncs_failure_take(&node->failure, message);
+		take_failure(&node->failure, message);
 		if (status > 0)
 			node->status = status;
 		if (status > 0 ||
@@ -387,8 +519,7 @@ static void take_message(struct ncs_agents *agents, size_t number,
 	if (!launcher->target && kind == NCS_LINE_MESSAGE)
 		take_shared_message(agents, number, line);
 	else if (launcher->target && kind == NCS_LINE_MESSAGE)
-		ncs_failure_take(&agents->nodes[launcher->nodes[0]]->failure,
-				 line);
+		take_failure(&agents->nodes[launcher->nodes[0]]->failure, line);
 	else if (launcher->target)
 		ncs_agents_set_state(agents, launcher->nodes[0],
 				     NCS_NODE_OTHER_VERSION,
@@ -427,8 +558,8 @@ static void judge_node(struct ncs_agents *agents,
 
 	if (!failure->message[0] || (!failure->row && launcher->failure.row))
 		failure = &launcher->failure;
-	state = ncs_failure_judge(failure, launcher->child.status,
-				  known->has_spoken, why, sizeof(why));
+	state = judge_failure(failure, launcher->child.status,
+			      known->has_spoken, why);
 	ncs_agents_set_state(agents, node, state, why);
 	known->has_spoken = false;
 	known->child = NCS_NO_CHILD;
@@ -438,7 +569,7 @@ static void judge_node(struct ncs_agents *agents,
 bool ncs_agents_judge_end(struct ncs_agents *agents, size_t number)
 {
 	struct ncs_launcher *launcher = agents->launchers[number];
-	bool may_pass = false;
+	bool passes = false;
 
 	for (size_t i = 0; i < agents->node_count; i++) {
 		struct ncs_agent_node *node = agents->nodes[i];
@@ -457,8 +588,7 @@ bool ncs_agents_judge_end(struct ncs_agents *agents, size_t number)
 		if (!agents->nodes[node]->is_judged &&
 		    agents->nodes[node]->child == NCS_NO_CHILD)
 			judge_node(agents, launcher, node);
-		may_pass = may_pass ||
-			   ncs_failure_may_pass(agents->nodes[node]->state);
+		passes |= may_pass(agents->nodes[node]->state);
 	}
-	return may_pass;
+	return passes;
 }

@@ -87,6 +87,8 @@ void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns)
 {
 	struct ncs_hostlist running = { .count = 0 };
 	char why[200];
+	const struct ncs_lookup lookup = { &agents->guard, &running, why,
+					   sizeof(why) };
 	int turn;
 
 	/* It was asked when the agents were opened. */
@@ -96,10 +98,9 @@ void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns)
 		if (now_ns < agents->pods_ns)
 			return;
 		agents->pods_ns = now_ns + ASK_EVERY_NS;
-		agents->asks_pods =
-			ncs_lookup_pods_begin(&agents->pods, &agents->guard,
-					      agents->launch.target, why,
-					      sizeof(why)) == 0;
+		agents->asks_pods = ncs_lookup_pods_begin(&lookup,
+							  agents->launch.target,
+							  &agents->pods) == 0;
 		return;
 	}
 	turn = ncs_answer_turn(&agents->pods, 0);
@@ -107,8 +108,7 @@ void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns)
 		return;
 	agents->asks_pods = false;
 	agents->pods_ns = now_ns + ASK_EVERY_NS;
-	if (ncs_lookup_pods_end(&agents->pods, turn, &running, why,
-				sizeof(why)) == 0) {
+	if (ncs_lookup_pods_end(&lookup, &agents->pods, turn) == 0) {
 		for (size_t i = 0; i < running.count; i++)
 			take_pod(agents, running.hosts[i]->name, now_ns);
 		leave_pods(agents, &running, now_ns);

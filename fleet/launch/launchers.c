@@ -10,8 +10,10 @@
 
 #include "shm/array.h"
 
-/* Room for a path between quotes, each of whose characters may be one. */
-#define QUOTED_MAX (4 * 4096 + 3)
+/* All that is nothing but itself to a shell. */
+#define PLAIN_CHARACTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"0123456789-_=.,:/+@%"
 
 /* --- Words --------------------------------------------------------------- */
 
@@ -55,46 +57,31 @@ void ncs_words_release(struct ncs_words *words)
 	memset(words, 0, sizeof(*words));
 }
 
-/* Writes a word as a shell reads it, between single quotes; cuts it off where
- * the buffer ends. */
-static void quote(char *text, size_t size, const char *word)
+/* Prints a word as a shell reads it: between single quotes, unless it is plain. */
+static void print_quoted(FILE *file, const char *word)
 {
-	size_t used = 0;
-
-	if (size < 3)
+	if (!word[strspn(word, PLAIN_CHARACTERS)]) {
+		fputs(word, file);
 		return;
-	text[used++] = '\'';
-	for (; *word && used + 6 <= size; word++) {
-		if (*word == '\'') {
-			memcpy(text + used, "'\\''", 4);
-			used += 4;
-		} else {
-			text[used++] = *word;
-		}
 	}
-	text[used++] = '\'';
-	text[used] = 0;
+	putc('\'', file);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", file);
+		else
+			putc(*word, file);
+	putc('\'', file);
 }
 
 /* --- Agents -------------------------------------------------------------- */
 
-/* Writes the interval as the option reads it. */
-static void interval_text(char text[32], uint64_t interval_ns)
+static void add_agent_options(struct ncs_words *words,
+			      const struct ncs_agent_call *call)
 {
-	snprintf(text, 32, "%" PRIu64 ".%03" PRIu64,
-		 interval_ns / UINT64_C(1000000000),
-		 interval_ns / UINT64_C(1000000) % 1000);
-}
-
-static void add_agent(struct ncs_words *words,
-		      const struct ncs_agent_call *call)
-{
-	char interval[32];
-
-	interval_text(interval, call->interval_ns);
-	ncs_words_add_split(words, call->command);
 	ncs_words_add(words, "--stream=lines");
-	ncs_words_add(words, "--interval=%s", interval);
+	ncs_words_add(words, "--interval=%" PRIu64 ".%03" PRIu64,
+		      call->interval_ns / UINT64_C(1000000000),
+		      call->interval_ns / UINT64_C(1000000) % 1000);
 	ncs_words_add(words, "--heartbeat=%d", NCS_AGENT_HEARTBEAT_S);
 	if (call->with_records)
 		ncs_words_add(words, "--records");
@@ -106,6 +93,13 @@ static void add_agent(struct ncs_words *words,
 		ncs_words_add(words, "--job=%s", call->choice.job);
 	if (call->directory)
 		ncs_words_add(words, "--dir=%s", call->directory);
+}
+
+static void add_agent(struct ncs_words *words,
+		      const struct ncs_agent_call *call)
+{
+	ncs_words_add_split(words, call->command);
+	add_agent_options(words, call);
 }
 
 /* Adds ssh and all before the command that runs on the host. */
@@ -130,35 +124,11 @@ static void add_ssh(struct ncs_words *words, const char *host, const char *ssh)
 
 /* ssh hands one text to the shell there. The user's command goes as it is, so that
  * "~/bin/ncclstat" works. */
-void ncs_words_add_ssh(struct ncs_words *words, const char *host,
-		       const struct ncs_agent_call *call)
-{
-	char directory[QUOTED_MAX] = "", job[QUOTED_MAX] = "", pid[32] = "";
-	char interval[32];
-
-	add_ssh(words, host, call->ssh);
-	interval_text(interval, call->interval_ns);
-	if (call->choice.pid != 0)
-		snprintf(pid, sizeof(pid), " --pid=%" PRIu32, call->choice.pid);
-	if (call->choice.job)
-		quote(job, sizeof(job), call->choice.job);
-	if (call->directory)
-		quote(directory, sizeof(directory), call->directory);
-	ncs_words_add(words,
-		      "exec %s --stream=lines --interval=%s --heartbeat=%d"
-		      "%s%s%s%s%s%s%s",
-		      call->command, interval, NCS_AGENT_HEARTBEAT_S,
-		      call->with_records ? " --records" : "",
-		      call->with_stacks ? " --stacks" : "", pid,
-		      call->choice.job ? " --job=" : "", job,
-		      call->directory ? " --dir=" : "", directory);
-}
-
 void ncs_words_add_ssh_command(struct ncs_words *words, const char *host,
 			       const struct ncs_agent_call *call,
 			       const struct ncs_words *options)
 {
-	char *text = NULL, quoted[QUOTED_MAX];
+	char *text = NULL;
 	size_t size;
 	FILE *line = open_memstream(&text, &size);
 
@@ -166,8 +136,8 @@ void ncs_words_add_ssh_command(struct ncs_words *words, const char *host,
 	if (line) {
 		fprintf(line, "exec %s", call->command);
 		for (size_t i = 0; i < options->count; i++) {
-			quote(quoted, sizeof(quoted), options->words[i]);
-			fprintf(line, " %s", quoted);
+			putc(' ', line);
+			print_quoted(line, options->words[i]);
 		}
 	}
 	if (!line || fclose(line) != 0 || options->failed)
@@ -175,6 +145,16 @@ void ncs_words_add_ssh_command(struct ncs_words *words, const char *host,
 	else
 		ncs_words_add(words, "%s", text);
 	free(text);
+}
+
+void ncs_words_add_ssh(struct ncs_words *words, const char *host,
+		       const struct ncs_agent_call *call)
+{
+	struct ncs_words options = { .count = 0 };
+
+	add_agent_options(&options, call);
+	ncs_words_add_ssh_command(words, host, call, &options);
+	ncs_words_release(&options);
 }
 
 void ncs_words_add_srun(struct ncs_words *words, const char *job,

@@ -353,3 +353,24 @@ enum ncs_line_step ncs_line_order_take(struct ncs_line_order *order,
 	order->next = line->number + 1;
 	return is_next ? NCS_LINE_NEXT : NCS_LINE_GAP;
 }
+
+/* --- Orders -------------------------------------------------------------- */
+
+static void take_order(struct ncs_orders *orders)
+{
+	if (orders->used < sizeof(orders->line)) {
+		orders->line[orders->used] = '\0';
+		orders->packs |= strcmp(orders->line, NCS_ORDER_PACK) == 0;
+	}
+	orders->used = 0;
+}
+
+void ncs_orders_take(struct ncs_orders *orders, const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] == '\n')
+			take_order(orders);
+		else if (orders->used < sizeof(orders->line))
+			orders->line[orders->used++] = bytes[i];
+	}
+}

@@ -132,4 +132,24 @@ enum ncs_line_step {
 enum ncs_line_step ncs_line_order_take(struct ncs_line_order *order,
 				       const struct ncs_line *line);
 
+/* --- Orders -------------------------------------------------------------- */
+
+/* A head writes orders to the standard input of its agents: lines, each also a
+ * sign that the head lives. Agents leave out lines that they do not know; heads
+ * know nothing of what an agent did with them. This one says that the reader
+ * unpacks looks: chunks "pack" of ncclstat-record(5). */
+#define NCS_ORDER_PACK "pack"
+
+/* One of zeros has got none. */
+struct ncs_orders {
+	bool packs;
+	/* The line that is coming, with room for any order, its end and a 0;
+	 * longer ones are left out. */
+	char line[64];
+	size_t used;
+};
+
+/* Takes the next bytes. */
+void ncs_orders_take(struct ncs_orders *orders, const char *bytes, size_t size);
+
 #endif

@@ -14,22 +14,35 @@
 #define TIME_NS UINT64_C(10000000000)
 #define OUTPUT_MAX ((size_t)16 << 20)
 
+static int say_no_memory(const struct ncs_lookup *lookup)
+{
+	snprintf(lookup->why, lookup->why_size, "%s", strerror(ENOMEM));
+	return -ENOMEM;
+}
+
 /* --- Running a program --------------------------------------------------- */
+
+/* Begins to run the words. */
+static int begin(const struct ncs_lookup *lookup, const struct ncs_words *words,
+		 struct ncs_answer *answer)
+{
+	return ncs_answer_begin(answer, lookup->guard, words, NULL, OUTPUT_MAX,
+				TIME_NS, lookup->why, lookup->why_size);
+}
 
 /* Runs the words, releases them, and returns the program's output in `text`,
  * which is to be freed. */
-static int run(struct ncs_guard *guard, struct ncs_words *words, char **text,
-	       char *why, size_t why_size)
+static int run(const struct ncs_lookup *lookup, struct ncs_words *words,
+	       char **text)
 {
 	struct ncs_answer answer;
-	int error = ncs_answer_begin(&answer, guard, words, NULL, OUTPUT_MAX,
-				     TIME_NS, why, why_size);
+	int error = begin(lookup, words, &answer);
 
 	*text = NULL;
 	if (!error)
 		error = ncs_answer_end(&answer, words->words[0],
-				       ncs_answer_wait(&answer), text, why,
-				       why_size);
+				       ncs_answer_wait(&answer), text,
+				       lookup->why, lookup->why_size);
 	ncs_words_release(words);
 	return error;
 }
@@ -37,37 +50,29 @@ static int run(struct ncs_guard *guard, struct ncs_words *words, char **text,
 /* --- Questions ----------------------------------------------------------- */
 
 /* Adds names, one a line, from another program's output. */
-static int add_output(struct ncs_hostlist *list, const char *text, char *why,
-		      size_t why_size)
+static int add_output(const struct ncs_lookup *lookup, const char *text)
 {
-	char error_text[200];
-	int error =
-		ncs_hostlist_add(list, text, error_text, sizeof(error_text));
+	int error = ncs_hostlist_add(lookup->list, text, lookup->why,
+				     lookup->why_size);
 
-	if (error == -ENOMEM)
-		snprintf(why, why_size, "%s", strerror(ENOMEM));
-	else if (error)
-		snprintf(why, why_size, "%s", error_text);
-	return error;
+	return error == -ENOMEM ? say_no_memory(lookup) : error;
 }
 
 /* Runs a program and adds the names that it prints. */
-static int add_answer(struct ncs_guard *guard, struct ncs_hostlist *list,
-		      struct ncs_words *words, char *why, size_t why_size)
+static int add_answer(const struct ncs_lookup *lookup, struct ncs_words *words)
 {
 	char *names;
-	int error = run(guard, words, &names, why, why_size);
+	int error = run(lookup, words, &names);
 
 	if (!error)
-		error = add_output(list, names, why, why_size);
+		error = add_output(lookup, names);
 	free(names);
 	return error;
 }
 
 /* Adds the names in a file, which may come more than once: hosts files have a line for each
  * process. */
-static int add_file(struct ncs_hostlist *list, const char *path, char *why,
-		    size_t why_size)
+static int add_file(const struct ncs_lookup *lookup, const char *path)
 {
 	FILE *file = fopen(path, "re");
 	char *text = NULL;
@@ -76,56 +81,55 @@ static int add_file(struct ncs_hostlist *list, const char *path, char *why,
 	int error = length < 0 && !(file && feof(file)) ? -errno : 0;
 
 	if (error)
-		snprintf(why, why_size, "%s: %s", path, strerror(-error));
+		snprintf(lookup->why, lookup->why_size, "%s: %s", path,
+			 strerror(-error));
 	else
-		error = add_output(list, length > 0 ? text : "", why, why_size);
+		error = add_output(lookup, length > 0 ? text : "");
 	if (file)
 		fclose(file);
 	free(text);
 	return error;
 }
 
-int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
-		     const char *text, char *why, size_t why_size)
+int ncs_lookup_hosts(const struct ncs_lookup *lookup, const char *text)
 {
 	struct ncs_words words = { .count = 0 };
 
 	if (text[0] == '/' || strncmp(text, "./", 2) == 0)
-		return add_file(list, text, why, why_size);
+		return add_file(lookup, text);
 	if (!ncs_hostlist_needs_nodeset(text))
-		return add_output(list, text, why, why_size);
+		return add_output(lookup, text);
 	ncs_words_add_split(&words, "nodeset --expand --separator=\\n --");
 	ncs_words_add(&words, "%s", text);
-	return add_answer(guard, list, &words, why, why_size);
+	return add_answer(lookup, &words);
 }
 
-int ncs_lookup_exclude(struct ncs_guard *guard, struct ncs_hostlist *list,
-		       const char *text, char *why, size_t why_size)
+int ncs_lookup_exclude(const struct ncs_lookup *lookup, const char *text)
 {
 	struct ncs_hostlist excluded = { .count = 0 };
+	struct ncs_lookup of_excluded = *lookup;
 	int error = 0;
 
+	of_excluded.list = &excluded;
 	if (text)
-		error = ncs_lookup_hosts(guard, &excluded, text, why, why_size);
+		error = ncs_lookup_hosts(&of_excluded, text);
 	if (!error)
-		ncs_hostlist_exclude(list, &excluded);
+		ncs_hostlist_exclude(lookup->list, &excluded);
 	ncs_hostlist_release(&excluded);
 	return error;
 }
 
 /* Adds a list of nodes as Slurm prints it. */
-static int add_slurm_list(struct ncs_guard *guard,
-			  struct ncs_hostlist *list, const char *text,
-			  char *why, size_t why_size)
+static int add_slurm_list(const struct ncs_lookup *lookup, const char *text)
 {
 	struct ncs_words words = { .count = 0 };
-	int error = add_output(list, text, why, why_size);
+	int error = add_output(lookup, text);
 
 	if (error != -EINVAL)
 		return error;
 	ncs_words_add_split(&words, "scontrol show hostnames");
 	ncs_words_add(&words, "%s", text);
-	return add_answer(guard, list, &words, why, why_size);
+	return add_answer(lookup, &words);
 }
 
 /* A line of squeue: a job, a job of an array, or a component. */
@@ -153,37 +157,39 @@ static char *read_part(char *line, struct slurm_part *part)
 }
 
 /* Says what to do with a job of which several parts run. */
-static void say_parts(const char *name, const struct slurm_part *first,
-		      char *why, size_t why_size)
+static void say_parts(const struct ncs_lookup *lookup, const char *name,
+		      const struct slurm_part *first)
 {
 	/* Those that wait are one: 4711_[5-9]. */
 	int length = (int)strcspn(first->id, "[");
 	const char *number = first->id + length + (first->id[length] == '[');
 
-	snprintf(why, why_size,
+	snprintf(lookup->why, lookup->why_size,
 		 "job %s has several parts: name one, such as %.*s%.*s", name,
 		 length, first->id, (int)strspn(number, "0123456789"), number);
 }
 
 /* Adds a component of a heterogeneous job, such as 4711+1. */
-static int add_component(struct ncs_guard *guard, struct ncs_hostlist *list,
+static int add_component(const struct ncs_lookup *lookup,
 			 struct ncs_slurm_job *job,
-			 const struct slurm_part *part, char *why,
-			 size_t why_size)
+			 const struct slurm_part *part)
 {
 	const char *plus = strchr(part->id, '+');
 	size_t number = plus ? strtoul(plus + 1, NULL, 10) : SIZE_MAX;
+	struct ncs_lookup of_component = *lookup;
 	struct ncs_hostlist *nodes;
 	int error;
 
 	if (number >= NCS_SLURM_COMPONENTS_MAX) {
-		snprintf(why, why_size, "squeue says: %s", part->id);
+		snprintf(lookup->why, lookup->why_size, "squeue says: %s",
+			 part->id);
 		return -EINVAL;
 	}
-	nodes = &job->components[number];
-	error = add_slurm_list(guard, nodes, part->nodes, why, why_size);
+	of_component.list = nodes = &job->components[number];
+	error = add_slurm_list(&of_component, part->nodes);
 	for (size_t i = 0; !error && i < nodes->count; i++)
-		error = ncs_hostlist_add_name(list, nodes->hosts[i]->name);
+		error = ncs_hostlist_add_name(lookup->list,
+					      nodes->hosts[i]->name);
 	if (number >= job->component_count)
 		job->component_count = number + 1;
 	return error;
@@ -191,37 +197,33 @@ static int add_component(struct ncs_guard *guard, struct ncs_hostlist *list,
 
 /* Adds the components that run, or the one that is named: squeue prints all. srun takes
  * the number of the job, which is the first one's. */
-static int add_components(struct ncs_guard *guard, struct ncs_hostlist *list,
-			  const char *name, struct ncs_slurm_job *job,
-			  struct slurm_part *part, char *rest, char *why,
-			  size_t why_size)
+static int add_components(const struct ncs_lookup *lookup, const char *name,
+			  struct ncs_slurm_job *job, struct slurm_part *part,
+			  char *rest)
 {
 	bool all = !strchr(name, '+');
 	int error = 0;
 
 	job->components = calloc(NCS_SLURM_COMPONENTS_MAX,
 				 sizeof(*job->components));
-	if (!job->components) {
-		snprintf(why, why_size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
+	if (!job->components)
+		return say_no_memory(lookup);
 	snprintf(job->number, sizeof(job->number), "%.*s",
 		 (int)strcspn(part->id, "+"), part->id);
 	do
 		if (strcmp(part->state, "RUNNING") == 0 &&
 		    (all || strcmp(part->id, name) == 0))
-			error = add_component(guard, list, job, part, why,
-					      why_size);
+			error = add_component(lookup, job, part);
 	while (!error && (rest = read_part(rest, part)));
-	if (error || list->count > 0)
+	if (error || lookup->list->count > 0)
 		return error;
-	snprintf(why, why_size, "component %s does not run", name);
+	snprintf(lookup->why, lookup->why_size, "component %s does not run",
+		 name);
 	return -EINVAL;
 }
 
-int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
-		   const char *name, struct ncs_slurm_job *job, char *why,
-		   size_t why_size)
+int ncs_lookup_job(const struct ncs_lookup *lookup, const char *name,
+		   struct ncs_slurm_job *job)
 {
 	struct ncs_words words = { .count = 0 };
 	struct slurm_part part;
@@ -232,7 +234,7 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 	ncs_words_add_split(&words, "squeue --noheader");
 	ncs_words_add(&words, "--jobs=%s", name);
 	ncs_words_add(&words, "--format=%%T %%A %%i %%N");
-	error = run(guard, &words, &text, why, why_size);
+	error = run(lookup, &words, &text);
 	if (error) {
 		free(text);
 		return error;
@@ -244,18 +246,18 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 		next = read_part(next, &part);
 	runs = next && strcmp(part.state, "RUNNING") == 0;
 	if (!rest)
-		snprintf(why, why_size, "there is no job %s", name);
+		snprintf(lookup->why, lookup->why_size, "there is no job %s",
+			 name);
 	else if (runs && strchr(part.id, '+'))
-		error = add_components(guard, list, name, job, &part, next,
-				       why, why_size);
+		error = add_components(lookup, name, job, &part, next);
 	else if (rest[0] && !strchr(part.id, '+'))
-		say_parts(name, &part, why, why_size);
+		say_parts(lookup, name, &part);
 	else if (!runs)
-		snprintf(why, why_size, "job %s does not run: it is %s", name,
-			 part.state);
+		snprintf(lookup->why, lookup->why_size,
+			 "job %s does not run: it is %s", name, part.state);
 	else {
 		snprintf(job->number, sizeof(job->number), "%s", part.number);
-		error = add_slurm_list(guard, list, part.nodes, why, why_size);
+		error = add_slurm_list(lookup, part.nodes);
 	}
 	free(text);
 	return error;
@@ -263,21 +265,18 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 
 /* Adds lists of nodes, one a line. A part of a job that never ran has an empty one, or
  * one in words. */
-static int add_slurm_lists(struct ncs_guard *guard, struct ncs_hostlist *list,
-			   char *text, char *why, size_t why_size)
+static int add_slurm_lists(const struct ncs_lookup *lookup, char *text)
 {
 	char *nodes;
 	int error = 0;
 
 	while (!error && (nodes = strsep(&text, "\n")))
 		if (nodes[0] && !strchr(nodes, ' '))
-			error = add_slurm_list(guard, list, nodes, why,
-					       why_size);
+			error = add_slurm_list(lookup, nodes);
 	return error;
 }
 
-int ncs_lookup_job_that_ran(struct ncs_guard *guard, struct ncs_hostlist *list,
-			    const char *name, char *why, size_t why_size)
+int ncs_lookup_job_that_ran(const struct ncs_lookup *lookup, const char *name)
 {
 	static const char *const questions[] = {
 		"squeue --noheader --states=all --format=%N",
@@ -285,21 +284,21 @@ int ncs_lookup_job_that_ran(struct ncs_guard *guard, struct ncs_hostlist *list,
 	};
 	int error = 0;
 
-	for (size_t i = 0; list->count == 0 && i < 2; i++) {
+	for (size_t i = 0; lookup->list->count == 0 && i < 2; i++) {
 		struct ncs_words words = { .count = 0 };
 		char *text;
 
 		ncs_words_add_split(&words, questions[i]);
 		ncs_words_add(&words, "--jobs=%s", name);
-		error = run(guard, &words, &text, why, why_size);
+		error = run(lookup, &words, &text);
 		if (!error)
-			error = add_slurm_lists(guard, list, text, why,
-						why_size);
+			error = add_slurm_lists(lookup, text);
 		free(text);
 	}
-	if (error || list->count > 0)
+	if (error || lookup->list->count > 0)
 		return error;
-	snprintf(why, why_size, "Slurm knows no nodes of job %s", name);
+	snprintf(lookup->why, lookup->why_size,
+		 "Slurm knows no nodes of job %s", name);
 	return -EINVAL;
 }
 
@@ -321,8 +320,7 @@ size_t ncs_slurm_component_of(const struct ncs_slurm_job *job,
 }
 
 /* Adds the running pods of kubectl's lines "NAMESPACE/POD PHASE". */
-static int add_pods(struct ncs_hostlist *list, char *text, char *why,
-		    size_t why_size)
+static int add_pods(const struct ncs_lookup *lookup, char *text)
 {
 	int error = 0;
 
@@ -333,15 +331,15 @@ static int add_pods(struct ncs_hostlist *list, char *text, char *why,
 		if (!phase || strcmp(phase, " Running") != 0)
 			continue;
 		*phase = 0;
-		error = ncs_hostlist_add_name(list, line);
+		error = ncs_hostlist_add_name(lookup->list, line);
 	}
 	if (error)
-		snprintf(why, why_size, "%s", strerror(-error));
+		snprintf(lookup->why, lookup->why_size, "%s", strerror(-error));
 	return error;
 }
 
-int ncs_lookup_pods_begin(struct ncs_answer *answer, struct ncs_guard *guard,
-			  const char *selector, char *why, size_t why_size)
+int ncs_lookup_pods_begin(const struct ncs_lookup *lookup, const char *selector,
+			  struct ncs_answer *answer)
 {
 	struct ncs_words words = { .count = 0 };
 	const char *colon = strchr(selector, ':');
@@ -356,33 +354,30 @@ int ncs_lookup_pods_begin(struct ncs_answer *answer, struct ncs_guard *guard,
 	ncs_words_add(&words, "--output=jsonpath={range .items[*]}"
 			      "{.metadata.namespace}/{.metadata.name}"
 			      " {.status.phase}{\"\\n\"}{end}");
-	error = ncs_answer_begin(answer, guard, &words, NULL, OUTPUT_MAX,
-				 TIME_NS, why, why_size);
+	error = begin(lookup, &words, answer);
 	ncs_words_release(&words);
 	return error;
 }
 
-int ncs_lookup_pods_end(struct ncs_answer *answer, int turn,
-			struct ncs_hostlist *list, char *why, size_t why_size)
+int ncs_lookup_pods_end(const struct ncs_lookup *lookup,
+			struct ncs_answer *answer, int turn)
 {
 	char *text;
-	int error =
-		ncs_answer_end(answer, "kubectl", turn, &text, why, why_size);
+	int error = ncs_answer_end(answer, "kubectl", turn, &text, lookup->why,
+				   lookup->why_size);
 
 	if (!error)
-		error = add_pods(list, text, why, why_size);
+		error = add_pods(lookup, text);
 	free(text);
 	return error;
 }
 
-int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
-		    const char *selector, char *why, size_t why_size)
+int ncs_lookup_pods(const struct ncs_lookup *lookup, const char *selector)
 {
 	struct ncs_answer answer;
-	int error =
-		ncs_lookup_pods_begin(&answer, guard, selector, why, why_size);
+	int error = ncs_lookup_pods_begin(lookup, selector, &answer);
 
 	return error ? error :
-		       ncs_lookup_pods_end(&answer, ncs_answer_wait(&answer),
-					   list, why, why_size);
+		       ncs_lookup_pods_end(lookup, &answer,
+					   ncs_answer_wait(&answer));
 }

@@ -10,17 +10,22 @@
 #include "fleet/launch/answer.h"
 #include "fleet/launch/hostlist.h"
 
-/* All functions return 0; or -errno with a clause for users in `why`. */
+/* All that a lookup works with. All functions return 0; or -errno with a clause for
+ * users in `why`. */
+struct ncs_lookup {
+	struct ncs_guard *guard;   /* of the programs that are asked */
+	struct ncs_hostlist *list; /* to which names are added */
+	char *why;
+	size_t why_size;
+};
 
 /* Adds the names of a list; lists with groups or set operators are expanded by
  * nodeset. A text that begins with "/" or "./" is the path of a file that has the
  * names. */
-int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
-		     const char *text, char *why, size_t why_size);
+int ncs_lookup_hosts(const struct ncs_lookup *lookup, const char *text);
 
 /* Removes the names of such a list; NULL: there is none. */
-int ncs_lookup_exclude(struct ncs_guard *guard, struct ncs_hostlist *list,
-		       const char *text, char *why, size_t why_size);
+int ncs_lookup_exclude(const struct ncs_lookup *lookup, const char *text);
 
 /* Slurm's limit for a heterogeneous job. */
 #define NCS_SLURM_COMPONENTS_MAX 128u
@@ -36,15 +41,13 @@ struct ncs_slurm_job {
 
 /* Adds the nodes of a job that runs, by squeue; and by scontrol, should the
  * list be one that only Slurm can read. Release the job in any case. */
-int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
-		   const char *name, struct ncs_slurm_job *job, char *why,
-		   size_t why_size);
+int ncs_lookup_job(const struct ncs_lookup *lookup, const char *name,
+		   struct ncs_slurm_job *job);
 void ncs_slurm_job_release(struct ncs_slurm_job *job);
 
 /* Adds the nodes where a job runs or ran, of all its parts: by squeue, which
  * knows jobs until some minutes after their end, else by sacct. */
-int ncs_lookup_job_that_ran(struct ncs_guard *guard, struct ncs_hostlist *list,
-			    const char *name, char *why, size_t why_size);
+int ncs_lookup_job_that_ran(const struct ncs_lookup *lookup, const char *name);
 
 /* Returns the first component that has a node; SIZE_MAX if there is none. */
 size_t ncs_slurm_component_of(const struct ncs_slurm_job *job,
@@ -52,14 +55,13 @@ size_t ncs_slurm_component_of(const struct ncs_slurm_job *job,
 
 /* Adds the running pods that match "[NAMESPACE:]SELECTOR", as
  * "NAMESPACE/POD": none, if none does. */
-int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
-		    const char *selector, char *why, size_t why_size);
+int ncs_lookup_pods(const struct ncs_lookup *lookup, const char *selector);
 
 /* Ask for them without waiting: when ncs_answer_turn() says `turn`, which is not
  * 0, the second one adds them. */
-int ncs_lookup_pods_begin(struct ncs_answer *answer, struct ncs_guard *guard,
-			  const char *selector, char *why, size_t why_size);
-int ncs_lookup_pods_end(struct ncs_answer *answer, int turn,
-			struct ncs_hostlist *list, char *why, size_t why_size);
+int ncs_lookup_pods_begin(const struct ncs_lookup *lookup, const char *selector,
+			  struct ncs_answer *answer);
+int ncs_lookup_pods_end(const struct ncs_lookup *lookup,
+			struct ncs_answer *answer, int turn);
 
 #endif

@@ -34,7 +34,7 @@ struct ncs_agent_settings {
 	int input;
 	/* Ends the agent once nothing could be read from `input`, whatever it
 	 * is, for so long; 0: never, and nothing is read. What
-	 * is read are orders (fleet/launch/orders.h). */
+	 * is read are orders (fleet/launch/lines.h). */
 	uint64_t heartbeat_ns;
 	int stop; /* file that becomes readable when the agent is to end; -1 */
 };

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fleet/launch/orders.h"
+#include "fleet/launch/lines.h"
 #include "fleet/stream/agent.h"
 #include "fleet/stream/stream_output.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of the orders of a head (fleet/launch/orders.h): any bytes may come,
+/* Tests of the orders of a head (fleet/launch/lines.h): any bytes may come,
  * in any pieces. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "fleet/launch/orders.h"
+#include "fleet/launch/lines.h"
 
 static struct ncs_orders take(const char *text, size_t piece)
 {
