@@ -3,16 +3,18 @@
 #include "fleet/stacks/read_stacks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "analysis/base/append.h"
 #include "fleet/launch/answer.h"
 #include "fleet/launch/launchers.h"
-#include "fleet/stacks/proc_stack.h"
 #include "fleet/stacks/stack_tools.h"
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
@@ -24,8 +26,155 @@
 #define STACKS_NS UINT64_C(3000000000)
 #define NODE_NS UINT64_C(10000000000)
 #define NODE_LATE_NS UINT64_C(17000000000)
+/* Time for the samples of a process that is late. */
+#define SAMPLES_NS UINT64_C(10000000000)
+/* The part of it in which py-spy must have read a stack, or is left. */
+#define PYTHON_NS UINT64_C(5000000000)
+/* Between two looks pass one to two of these: an even pace would see the same part
+ * of each step of the job. */
+#define STEP_NS UINT64_C(5000000)
+#define TOOL_NS UINT64_C(1500000000)
 /* Room for what a program says. */
 #define WHY_BYTES 200
+
+/* Reads the beginning of a file of the process. Returns false, with an empty
+ * text, if it cannot be read or is empty. */
+static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t bytes = -1;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0) {
+		bytes = read(file, text, size - 1);
+		close(file);
+	}
+	text[bytes > 0 ? bytes : 0] = '\0';
+	return bytes > 0;
+}
+
+/* --- May it be read? ------------------------------------------------------ */
+
+enum permit {
+	REFUSED,   /* it is to be left alone; the stack says why */
+	PROC_ONLY, /* no tool may attach to it; likewise */
+	ANY_TOOL,
+};
+
+static enum permit refuse(struct ncs_stack *stack, const char *why)
+{
+	ncs_stack_say(stack, why);
+	return REFUSED;
+}
+
+/* Returns a number of /proc/PID/status. */
+static unsigned long status_number(const char *status, const char *key)
+{
+	const char *line = strstr(status, key);
+
+	return line ? strtoul(line + strlen(key), NULL, 10) : 0;
+}
+
+/* Whether this process may attach to it: the kernel lets the same processes
+ * open its memory. */
+static bool may_attach(uint32_t pid)
+{
+	char path[64];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0)
+		close(file);
+	return file >= 0;
+}
+
+/* Tells whether a process is the one that is asked for, and may be attached to:
+ * it runs, nothing traces it, and it is of this user, or this is root. */
+static enum permit permit_of(struct ncs_stack *stack)
+{
+	struct ncs_process self;
+	uint64_t start;
+	char status[4096];
+	unsigned long tracer;
+
+	ncs_process_describe(&self);
+	if (stack->pid_namespace && stack->pid_namespace != self.pid_namespace)
+		return refuse(stack, "it is in another container; run ncclstat"
+				     " there, or as root outside");
+	start = ncs_process_start(stack->pid);
+	if (start == 0 || (stack->start && stack->start != start))
+		return refuse(stack, "its process is gone");
+	if (!read_file(stack->pid, "status", status, sizeof(status)))
+		return refuse(stack, "/proc does not show its process");
+	tracer = status_number(status, "\nTracerPid:");
+	if (tracer != 0) {
+		snprintf(stack->why, sizeof(stack->why),
+			 "it is traced already, by process %lu", tracer);
+		return REFUSED;
+	}
+	if (strstr(status, "\nState:\tT"))
+		return refuse(stack, "it is stopped by a signal");
+	if (may_attach(stack->pid))
+		return ANY_TOOL;
+	if (status_number(status, "\nUid:") != geteuid()) {
+		snprintf(stack->why, sizeof(stack->why),
+			 "it is of user %lu: only that user and root may read"
+			 " its stack",
+			 status_number(status, "\nUid:"));
+		return REFUSED;
+	}
+	refuse(stack, "this kernel lets only root attach to it"
+		      " (kernel.yama.ptrace_scope)");
+	return PROC_ONLY;
+}
+
+/* --- Where it waits ------------------------------------------------------- */
+
+/* Adds the lines "[<0>] FUNCTION+0x2a/0x50" of the kernel's stack. */
+static void add_kernel(struct ncs_stack *stack, char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		char *function = strstr(line, "] ");
+
+		if (!function)
+			continue;
+		function[strcspn(function, "+")] = '\0';
+		ncs_stack_add(stack, function + 2, "kernel", 0);
+	}
+}
+
+/* Takes frames from /proc: functions of the kernel as far as they may be read,
+ * the system call, and the thread's name. */
+static void take_proc(struct ncs_stack *stack)
+{
+	char text[4096], name[64];
+
+	if (read_file(stack->pid, "stack", text, sizeof(text)))
+		add_kernel(stack, text);
+	else if (read_file(stack->pid, "wchan", text, sizeof(text)) &&
+		 strcmp(text, "0") != 0)
+		ncs_stack_add(stack, text, "kernel", 0);
+	if (read_file(stack->pid, "syscall", text, sizeof(text))) {
+		/* "running" if it is in none. */
+		snprintf(name, sizeof(name), "%s%.*s",
+			 text[0] == 'r' ? "" : "system call ",
+			 (int)strcspn(text, " \n"), text);
+		ncs_stack_add(stack, name, "", 0);
+	}
+	if (read_file(stack->pid, "comm", text, sizeof(text))) {
+		snprintf(name, sizeof(name), "thread %.*s",
+			 (int)strcspn(text, "\n"), text);
+		ncs_stack_add(stack, name, "", 0);
+	}
+	if (stack->count > 0)
+		snprintf(stack->tool, sizeof(stack->tool), "/proc");
+	ncs_stack_finish(stack);
+}
 
 /* --- Tools ---------------------------------------------------------------- */
 
@@ -107,7 +256,7 @@ static bool go_on(struct reading_stacks *reading, size_t task,
 		if (start_tool(reading, &tools[reading->tools[task]], stack,
 			       answer, guard) == 0)
 			return true;
-	ncs_stack_take_proc(stack);
+	take_proc(stack);
 	if (!stack->why[0])
 		ncs_stack_say(stack, "none of py-spy, gdb and eu-stack is"
 				     " installed");
@@ -118,11 +267,10 @@ static bool begin_stack(void *context, size_t task, struct ncs_answer *answer,
 			struct ncs_guard *guard)
 {
 	struct reading_stacks *reading = context;
-	enum ncs_proc_permit permit = ncs_proc_permit(&reading->stacks[task]);
+	enum permit permit = permit_of(&reading->stacks[task]);
 
-	reading->tools[task] = permit == NCS_PROC_ANY ? 0 : TOOL_COUNT;
-	return permit != NCS_PROC_REFUSED &&
-	       go_on(reading, task, answer, guard);
+	reading->tools[task] = permit == ANY_TOOL ? 0 : TOOL_COUNT;
+	return permit != REFUSED && go_on(reading, task, answer, guard);
 }
 
 /* Takes what a tool has written; if that is no stack, tries the next one. */
@@ -203,6 +351,86 @@ void ncs_stacks_read_lines(struct ncs_reader *const *readers, char **lines,
 		ncs_stack_forget(&stacks[i]);
 	free(stacks);
 	free(places);
+}
+
+/* --- Moments -------------------------------------------------------------- */
+
+/* Takes frames of Python. Returns false if there are none. */
+static bool take_python(struct ncs_stack *stack, struct ncs_guard *guard)
+{
+	struct ncs_words words = { .count = 0 };
+	char *output = NULL, why[WHY_BYTES];
+	struct ncs_answer answer;
+	int turn;
+
+	ncs_words_add_split(&words, "py-spy dump --nonblocking --json --pid");
+	ncs_words_add(&words, "%u", stack->pid);
+	if (ncs_answer_begin(&answer, guard, &words, NULL, TOOL_BYTES, TOOL_NS,
+			     why, sizeof(why)) == 0) {
+		turn = ncs_answer_wait(&answer);
+		strcpy(why, "py-spy has found no frames");
+		ncs_answer_end(&answer, "py-spy", turn, &output, why,
+			       sizeof(why));
+	}
+	ncs_words_release(&words);
+	if (output && ncs_stack_take_pyspy(stack, output)) {
+		strcpy(stack->tool, "py-spy");
+		ncs_stack_finish(stack);
+	} else {
+		ncs_stack_say(stack, why);
+	}
+	free(output);
+	return stack->count > 0;
+}
+
+size_t ncs_stacks_sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
+			      ncs_lateness_now *lateness, void *context)
+{
+	enum permit permit = permit_of(&stacks[0]);
+	uint64_t begun_ns = ncs_clock_monotonic_ns(), now_ns = begun_ns;
+	struct ncs_stack process = stacks[0];
+	struct ncs_guard guard = { .pid = 0 };
+	bool by_pyspy = permit == ANY_TOOL && ncs_guard_start(&guard) == 0;
+	size_t count = 0;
+
+	while (permit != REFUSED && count < NCS_LATE_STACKS_MAX &&
+	       now_ns - begun_ns < SAMPLES_NS) {
+		const struct timespec step = {
+			.tv_nsec = (long)(STEP_NS + now_ns % STEP_NS),
+		};
+		struct ncs_stack *stack = &stacks[count];
+		uint64_t late;
+
+		nanosleep(&step, NULL);
+		now_ns = ncs_clock_monotonic_ns();
+		late = lateness(context);
+		if (late == 0)
+			continue;
+		*stack = process;
+		if (!by_pyspy) {
+			take_proc(stack);
+		} else if (!take_python(stack, &guard)) {
+			by_pyspy = false;
+			process = *stack;
+		}
+		/* It was late only if it still is. */
+		if (stack->count > 0 && lateness(context) == late) {
+			count++;
+			continue;
+		}
+		ncs_stack_forget(stack);
+		*stack = process;
+		if (by_pyspy && count == 0 && now_ns - begun_ns > PYTHON_NS) {
+			by_pyspy = false;
+			ncs_stack_say(&process,
+				      "py-spy takes longer than it is late");
+		}
+	}
+	ncs_guard_stop(&guard);
+	if (count == 0 && !stacks[0].why[0])
+		ncs_stack_say(&stacks[0], "the ranks of its machine did not see"
+					  " its host late within 10 s");
+	return count;
 }
 
 /* --- Nodes ---------------------------------------------------------------- */

@@ -27,6 +27,20 @@ void ncs_stacks_read(struct ncs_stack *stacks, size_t count);
 void ncs_stacks_read_lines(struct ncs_reader *const *readers, char **lines,
 			   size_t count);
 
+/* The most moments at which a process is sampled. */
+#define NCS_LATE_STACKS_MAX 20u
+
+/* Returns a number if the process is late now, the same as long as it makes no
+ * call; otherwise 0. */
+typedef uint64_t ncs_lateness_now(void *context);
+
+/* Fills in stacks of the process that the first one names, one for each moment at
+ * which it is late, within 10 s, by py-spy or /proc, without stopping it. All are
+ * by the same tool. Returns their number; without any, the
+ * first one says why. */
+size_t ncs_stacks_sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
+			      ncs_lateness_now *lateness, void *context);
+
 /* Stacks of one node. */
 struct ncs_node_stacks {
 	/* Words before a command that run it on the node. */
@@ -35,7 +49,7 @@ struct ncs_node_stacks {
 	struct ncs_stack *stacks;
 	size_t count;
 	/* The stacks, NCS_LATE_STACKS_MAX, are to be of one process while it is
-	 * late (fleet/stacks/late_stacks.h). */
+	 * late. */
 	bool is_late;
 };
 

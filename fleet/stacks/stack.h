@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The stack of a process's main thread: which process is asked for, and the
- * frames, or why there are none. Does no I/O. */
+ * frames, or why there are none; and a tree of many stacks: branches of frames
+ * that the same processes have, and where a culprit leaves the others. Does no
+ * I/O. */
 #ifndef NCS_FLEET_STACKS_STACK_H
 #define NCS_FLEET_STACKS_STACK_H
 
@@ -58,8 +60,28 @@ void ncs_stack_finish(struct ncs_stack *stack);
 /* Forgets the frames. */
 void ncs_stack_forget(struct ncs_stack *stack);
 
-/* Compares two frames. Returns a negative number, 0 or a positive one. */
-int ncs_stack_frame_compare(const struct ncs_stack_frame *a,
-			    const struct ncs_stack_frame *b);
+/* --- One tree of the stacks of many processes ------------------------------ */
+
+/* A stack to merge. */
+struct ncs_stack_leaf {
+	const struct ncs_stack *stack;
+	size_t number; /* the caller's; orders equal stacks */
+	bool is_culprit;
+};
+
+/* Frames that follow each other in the stacks of some leaves. */
+struct ncs_stack_branch {
+	size_t first, count; /* the leaves, in the order that merging made */
+	size_t from, end;    /* frames of each of these leaves; may be none */
+	unsigned level;      /* that of the branches of outermost frames is 0 */
+	/* All its leaves are culprits, and others share the frames before. */
+	bool is_apart;
+};
+
+/* Sorts the leaves, all of which have finished stacks with frames, and returns
+ * their branches, each before those that come out of it, to be freed, and their
+ * number. NULL if there are none, or no memory. */
+struct ncs_stack_branch *ncs_stacks_merge(struct ncs_stack_leaf *leaves,
+					  size_t count, size_t *branch_count);
 
 #endif

@@ -11,7 +11,7 @@
 #include "analysis/base/aliases.h"
 #include "analysis/base/utf8.h"
 #include "analysis/sources/source_shm.h"
-#include "fleet/launch/fetch.h"
+#include "fleet/launch/everywhere.h"
 #include "ncclstat/version.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/critical_path_command.h"

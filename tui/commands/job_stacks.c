@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/base/utf8.h"
-#include "fleet/stacks/merge_stacks.h"
 #include "fleet/stacks/read_stacks.h"
 #include "fleet/stacks/stack_tools.h"
 #include "tui/commands/json_values.h"

@@ -4,7 +4,7 @@
 #define NCS_TUI_COMMANDS_LATE_MOMENTS_H
 
 #include "analysis/base/source.h"
-#include "fleet/stacks/late_stacks.h"
+#include "fleet/stacks/read_stacks.h"
 
 /* Samples the process that the first stack names, as ncs_stacks_sample_late(). It is
  * late while it has no operation in flight, and another rank that `source` shows

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/stacks/merge_stacks.h"
+#include "fleet/stacks/stack.h"
 #include "test/unit/support/unit.h"
 
 /* Makes a stack of one-letter functions, the outermost first. */
