@@ -176,30 +176,23 @@ static void rotate(struct ncs_fleet_node *node)
 /* Returns whether bytes are a chunk of this type. */
 static bool is_chunk(const void *bytes, size_t size, uint32_t type)
 {
-	struct ncs_chunk chunk;
+	const struct ncs_chunk *chunk = bytes;
 
-	if (size < sizeof(chunk))
-		return false;
-	memcpy(&chunk, bytes, sizeof(chunk));
-	return chunk.type == type;
+	return size >= sizeof(*chunk) && chunk->type == type;
 }
 
 /* Writes into a file's head what differs from that of the stream. */
 static void put_head(char *at, const struct ncs_file_head *ours)
 {
-	struct ncs_file_head head;
-	struct ncs_chunk chunk;
+	struct ncs_chunk *chunk = (struct ncs_chunk *)at;
+	struct ncs_file_head *head = (struct ncs_file_head *)(chunk + 1);
 
-	memcpy(&chunk, at, sizeof(chunk));
-	memcpy(&head, at + sizeof(chunk), sizeof(head));
-	memcpy(head.recording, ours->recording, sizeof(head.recording));
-	head.number = ours->number;
-	head.begun_monotonic_ns = ours->begun_monotonic_ns;
-	head.begun_realtime_ns = ours->begun_realtime_ns;
-	head.run = ours->run;
-	memcpy(at + sizeof(chunk), &head, sizeof(head));
-	ncs_chunk_seal(&chunk, at + sizeof(chunk));
-	memcpy(at, &chunk, sizeof(chunk));
+	memcpy(head->recording, ours->recording, sizeof(head->recording));
+	head->number = ours->number;
+	head->begun_monotonic_ns = ours->begun_monotonic_ns;
+	head->begun_realtime_ns = ours->begun_realtime_ns;
+	head->run = ours->run;
+	ncs_chunk_seal(chunk, head);
 }
 
 /* Adds a chunk to the bytes that are written next, compressed, as chunks of looks
@@ -274,23 +267,18 @@ static void end_look(struct ncs_fleet_node *node)
 {
 	struct ncs_fleet_file *file = &node->file;
 	struct ncs_fleet_kept *kept = &node->fleet->kept;
-	char *at = node->fleet->packed.bytes;
-	struct ncs_chunk chunk;
-	struct ncs_look look;
+	struct ncs_chunk *chunk = (struct ncs_chunk *)node->fleet->packed.bytes;
+	struct ncs_look *look = (struct ncs_look *)(chunk + 1);
 
-	memcpy(&chunk, at, sizeof(chunk));
-	memcpy(&look, at + sizeof(chunk), sizeof(look));
-	memcpy(look.recording, file->head.recording, sizeof(look.recording));
-	look.bytes = file->look_bytes;
-	look.chunks = file->look_chunks - 1; /* without its own */
-	memcpy(at + sizeof(chunk), &look, sizeof(look));
-	ncs_chunk_seal(&chunk, at + sizeof(chunk));
-	memcpy(at, &chunk, sizeof(chunk));
+	memcpy(look->recording, file->head.recording, sizeof(look->recording));
+	look->bytes = file->look_bytes;
+	look->chunks = file->look_chunks - 1; /* without its own */
+	ncs_chunk_seal(chunk, look);
 	file->look_bytes = file->look_chunks = 0;
-	file->end.records += look.records;
+	file->end.records += look->records;
 	file->end.lost += node->stream->facts.look_lost;
-	file->end.states += look.ranks;
-	kept->states += look.ranks;
+	file->end.states += look->ranks;
+	kept->states += look->ranks;
 	kept->looks++;
 }
 
@@ -302,12 +290,12 @@ static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 
 	node->fleet->packed.size = 0;
 	for (size_t at = 0; at < size && !error;) {
-		struct ncs_chunk chunk;
+		const struct ncs_chunk *chunk =
+			(const struct ncs_chunk *)(bytes + at);
 
-		memcpy(&chunk, bytes + at, sizeof(chunk));
-		error = add_chunk(node, bytes + at, chunk);
-		at += ncs_chunk_file_bytes(&chunk);
-		if (!error && chunk.type == NCS_CHUNK_FILE &&
+		error = add_chunk(node, bytes + at, *chunk);
+		at += ncs_chunk_file_bytes(chunk);
+		if (!error && chunk->type == NCS_CHUNK_FILE &&
 		    node->file.bytes == 0 &&
 		    !is_chunk(bytes + at, size - at, NCS_CHUNK_TABLES))
 			error = add_tables(node);

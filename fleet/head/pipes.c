@@ -18,6 +18,7 @@
 #include "fleet/launch/lines.h"
 #include "record/format/chunk.h"
 #include "shm/array.h"
+#include "shm/atomics.h"
 #include "shm/clock.h"
 
 #define READ_BYTES (UINT32_C(64) << 10)
@@ -49,11 +50,10 @@ struct ncs_pipes {
 	struct pollfd *polled; /* of the files, then `wake` */
 	size_t count;
 	int wake; /* an eventfd: the thread is to end */
-	pthread_mutex_t mutex;
-	/* Under the mutex: */
-	size_t ended;
-	size_t empty; /* files that ended without a node */
-	bool has_lines;
+	/* The thread's, for any: */
+	uint64_t ended; /* number of files */
+	uint64_t empty; /* and of those that ended without a node */
+	uint64_t has_lines;
 	/* The rest is the opener's: */
 	pthread_t thread;
 	bool has_thread;
@@ -165,9 +165,8 @@ static size_t look_at_first(struct ncs_pipes *pipes, struct pipe_file *file,
 	if (file->form == RAW &&
 	    ncs_fleet_add(pipes->fleet, NULL, &file->node) != 0)
 		file->form = LINES;
-	pthread_mutex_lock(&pipes->mutex);
-	pipes->has_lines = pipes->has_lines || file->form == LINES;
-	pthread_mutex_unlock(&pipes->mutex);
+	if (file->form == LINES)
+		ncs_store_relaxed(&pipes->has_lines, true);
 	take_bytes(pipes, file, file->first, sizeof(file->first), now_ns);
 	return taken;
 }
@@ -184,10 +183,9 @@ static void end_file(struct ncs_pipes *pipes, struct pipe_file *file,
 	for (size_t i = 0; i < file->count; i++)
 		ncs_fleet_set_state(pipes->fleet, file->nodes[i]->node,
 				    NCS_NODE_ENDED, "", now_ns);
-	pthread_mutex_lock(&pipes->mutex);
-	pipes->empty += file->form != RAW && file->count == 0;
-	pipes->ended++;
-	pthread_mutex_unlock(&pipes->mutex);
+	if (file->form != RAW && file->count == 0)
+		ncs_add_relaxed(&pipes->empty, 1);
+	ncs_add_relaxed(&pipes->ended, 1);
 }
 
 /* Reads what is there. A file is read only if poll() says that this does not
@@ -288,7 +286,6 @@ int ncs_pipes_open(struct ncs_pipes **out, struct ncs_fleet *fleet,
 		return error;
 	pipes->fleet = fleet;
 	pipes->wake = -1;
-	pthread_mutex_init(&pipes->mutex, NULL);
 	pipes->files = calloc(count, sizeof(*pipes->files));
 	pipes->polled = calloc(count + 1, sizeof(*pipes->polled));
 	if (pipes->files && pipes->polled) {
@@ -311,32 +308,17 @@ int ncs_pipes_open(struct ncs_pipes **out, struct ncs_fleet *fleet,
 
 size_t ncs_pipes_count(struct ncs_pipes *pipes)
 {
-	size_t count;
-
-	pthread_mutex_lock(&pipes->mutex);
-	count = pipes->count - pipes->empty;
-	pthread_mutex_unlock(&pipes->mutex);
-	return count;
+	return pipes->count - ncs_load_relaxed(&pipes->empty);
 }
 
 bool ncs_pipes_have_lines(struct ncs_pipes *pipes)
 {
-	bool has_lines;
-
-	pthread_mutex_lock(&pipes->mutex);
-	has_lines = pipes->has_lines;
-	pthread_mutex_unlock(&pipes->mutex);
-	return has_lines;
+	return ncs_load_relaxed(&pipes->has_lines);
 }
 
 bool ncs_pipes_have_ended(struct ncs_pipes *pipes)
 {
-	bool have_ended;
-
-	pthread_mutex_lock(&pipes->mutex);
-	have_ended = pipes->ended == pipes->count;
-	pthread_mutex_unlock(&pipes->mutex);
-	return have_ended;
+	return ncs_load_relaxed(&pipes->ended) == pipes->count;
 }
 
 static void release_nodes(struct pipe_file *file)
@@ -363,7 +345,6 @@ void ncs_pipes_close(struct ncs_pipes *pipes)
 	}
 	if (pipes->wake >= 0)
 		close(pipes->wake);
-	pthread_mutex_destroy(&pipes->mutex);
 	free(pipes->files);
 	free(pipes->polled);
 	free(pipes);

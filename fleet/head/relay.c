@@ -109,23 +109,29 @@ static void exchange(struct ncs_sink_memory *a, struct ncs_sink_memory *b)
 	*b = memory;
 }
 
+/* Returns the payload of the chunk "look" at an offset. */
+static struct ncs_look *look_of(const struct ncs_sink_memory *memory,
+				size_t end)
+{
+	return (struct ncs_look *)(memory->bytes + end +
+				   sizeof(struct ncs_chunk));
+}
+
 /* Takes a whole look, whose end is its last `size` bytes. */
 static void take_look(struct relay_node *node, size_t size)
 {
 	size_t end = node->coming.size - size;
 	struct relay_look *taken = &node->latest;
-	struct ncs_look look;
+	const struct ncs_look *look = look_of(&node->coming, end);
 
-	memcpy(&look, node->coming.bytes + end + sizeof(struct ncs_chunk),
-	       sizeof(look));
-	if (look.flags & NCS_LOOK_KEY) {
-		if (node->recording != look.recording[0])
+	if (look->flags & NCS_LOOK_KEY) {
+		if (node->recording != look->recording[0])
 			node->dropped = 0;
-		node->recording = look.recording[0];
+		node->recording = look->recording[0];
 		node->dropped += node->key.is_unsent + node->latest.is_unsent;
 		node->latest.is_unsent = false;
 		taken = &node->key;
-	} else if (node->recording != look.recording[0]) {
+	} else if (node->recording != look->recording[0]) {
 		node->dropped++;
 		return;
 	} else {
@@ -143,16 +149,14 @@ static void take_bytes(void *context, size_t number, const void *bytes,
 {
 	struct relay *relay = context;
 	const uint64_t one = 1;
+	const struct ncs_chunk *chunk = bytes;
 	struct relay_node *node;
-	struct ncs_chunk chunk = { 0 };
 
 	pthread_mutex_lock(&relay->mutex);
 	node = node_of(relay, number);
-	if (size >= sizeof(chunk))
-		memcpy(&chunk, bytes, sizeof(chunk));
 	if (node && append(&node->coming, bytes, size) != 0)
 		node->is_spoiled = true;
-	if (node && chunk.type == NCS_CHUNK_LOOK) {
+	if (node && size >= sizeof(*chunk) && chunk->type == NCS_CHUNK_LOOK) {
 		if (node->is_spoiled)
 			node->dropped++;
 		else
@@ -188,16 +192,10 @@ static int put_lines(struct relay *relay, struct relay_node *node,
 /* Writes in the look's end how many were dropped until it. */
 static void count_dropped(struct relay_look *look)
 {
-	struct ncs_chunk chunk;
-	char *at = look->memory.bytes + look->end;
-	struct ncs_look end;
+	struct ncs_look *end = look_of(&look->memory, look->end);
 
-	memcpy(&chunk, at, sizeof(chunk));
-	memcpy(&end, at + sizeof(chunk), sizeof(end));
-	end.dropped += look->dropped;
-	memcpy(at + sizeof(chunk), &end, sizeof(end));
-	ncs_chunk_seal(&chunk, at + sizeof(chunk));
-	memcpy(at, &chunk, sizeof(chunk));
+	end->dropped += look->dropped;
+	ncs_chunk_seal((struct ncs_chunk *)end - 1, end);
 }
 
 static int put_look(struct relay *relay, struct relay_node *node,

@@ -124,10 +124,7 @@ void ncs_look_packer_free(struct ncs_look_packer *packer)
 
 static size_t chunk_bytes_at(const char *bytes)
 {
-	struct ncs_chunk chunk;
-
-	memcpy(&chunk, bytes, sizeof(chunk));
-	return ncs_chunk_file_bytes(&chunk);
+	return ncs_chunk_file_bytes((const struct ncs_chunk *)bytes);
 }
 
 /* Returns the length of the chunks from the beginning that make up a part. */
@@ -146,26 +143,22 @@ static size_t part_bytes(const char *bytes, size_t size)
 }
 
 /* Returns the end of the look, its last chunk. */
-static struct ncs_look end_of(const char *bytes, size_t size)
+static const struct ncs_look *end_of(const char *bytes, size_t size)
 {
 	size_t at = 0, next;
-	struct ncs_look look;
 
 	while (at + (next = chunk_bytes_at(bytes + at)) < size)
 		at += next;
-	memcpy(&look, bytes + at + sizeof(struct ncs_chunk), sizeof(look));
-	return look;
+	return (const struct ncs_look *)(bytes + at + sizeof(struct ncs_chunk));
 }
 
 /* Makes the checksums 0: they are made again when the pack is unpacked. */
 static void clear_checksums(char *bytes, size_t size)
 {
-	for (size_t at = 0; at < size; at += chunk_bytes_at(bytes + at)) {
-		char *chunk = bytes + at;
-
-		memset(chunk + offsetof(struct ncs_chunk, payload_checksum), 0,
-		       2 * sizeof(uint64_t));
-	}
+	for (size_t at = 0; at < size; at += chunk_bytes_at(bytes + at))
+		memset(bytes + at +
+			       offsetof(struct ncs_chunk, payload_checksum),
+		       0, 2 * sizeof(uint64_t));
 }
 
 /* Makes room for more bytes. */
@@ -222,10 +215,10 @@ int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
 			 size_t size, struct ncs_sink_memory *packed)
 {
 	const char *bytes = look;
-	const struct ncs_look end = end_of(bytes, size);
-	bool is_key = end.flags & NCS_LOOK_KEY;
-	struct ncs_pack_head head = { .recording = end.recording[0],
-				      .look = end.number };
+	const struct ncs_look *end = end_of(bytes, size);
+	bool is_key = end->flags & NCS_LOOK_KEY;
+	struct ncs_pack_head head = { .recording = end->recording[0],
+				      .look = end->number };
 	int error = 0;
 
 	packed->size = 0;
@@ -249,13 +242,13 @@ int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
 		head.unpacked_bytes = (uint32_t)part;
 		head.base = packer->base.parts[head.part].bytes ?
 				    packer->base_look :
-				    end.number;
+				    head.look;
 		error = put_part(packer, &head, bytes, is_key, packed);
 		bytes += part;
 		size -= part;
 	}
 	if (is_key)
-		packer->base_look = end.number;
+		packer->base_look = head.look;
 	return error;
 }
 
