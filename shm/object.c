@@ -117,7 +117,7 @@ static bool has_ended(const union head *head, enum ncs_object_kind kind,
 				 NCS_ABI_MAJOR;
 
 	return head->magic != 0 && version >> 16 == major &&
-	       ncs_process_has_ended(maker, self);
+	       ncs_process_look(maker, self).gone;
 }
 
 bool ncs_object_is_abandoned(int file, enum ncs_object_kind kind,

@@ -122,12 +122,6 @@ struct ncs_process_state ncs_process_look(const struct ncs_process *other,
 	return state;
 }
 
-bool ncs_process_has_ended(const struct ncs_process *other,
-			   const struct ncs_process *self)
-{
-	return ncs_process_look(other, self).gone;
-}
-
 void ncs_process_of_header(const struct ncs_header *header,
 			   struct ncs_process *process)
 {

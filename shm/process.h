@@ -52,10 +52,6 @@ struct ncs_process_state {
 struct ncs_process_state ncs_process_look(const struct ncs_process *other,
 					  const struct ncs_process *self);
 
-/* Tells whether the process `other` has ended; as ncs_process_look(). */
-bool ncs_process_has_ended(const struct ncs_process *other,
-			   const struct ncs_process *self);
-
 /* Describe the process that made a segment or control object; that of a control
  * object has no host. */
 void ncs_process_of_header(const struct ncs_header *header,

@@ -23,7 +23,7 @@ static void describe_self(void)
 bool ncs_process_is_gone(const struct ncs_process *process)
 {
 	pthread_once(&described, describe_self);
-	return ncs_process_has_ended(process, &self);
+	return ncs_process_look(process, &self).gone;
 }
 
 static struct ncs_process_state state_of(const struct ncs_process *process,

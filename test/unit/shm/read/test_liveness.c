@@ -111,7 +111,7 @@ static int judge_from_another_namespace(struct segment_fixture *fixture)
 		ncs_process_describe(&here);
 		if (here.pid_namespace == fixture->process.pid_namespace)
 			_exit(1);
-		_exit(ncs_process_has_ended(&fixture->process, &here));
+		_exit(ncs_process_look(&fixture->process, &here).gone);
 	}
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
