@@ -187,14 +187,13 @@ static void take_operations(struct image_writer *writer)
 	const struct ncs_table *table = &reader->header.operations;
 
 	ncs_operation_slots_mark(reader);
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = ncs_operation_slot_next(reader, 0); i < table->count;
+	     i = ncs_operation_slot_next(reader, i + 1)) {
 		size_t offset = table->offset + i * table->stride;
 		struct ncs_operation *slot =
 			(struct ncs_operation *)(writer->image + offset);
 		struct ncs_operation copy = { 0 };
 
-		if (!ncs_operation_slot_is_marked(reader, i))
-			continue;
 		if (!ncs_operation_slot_copy(reader, i, &copy)) {
 			if (slot->number == 0)
 				continue;

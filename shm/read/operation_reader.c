@@ -154,37 +154,23 @@ bool ncs_operation_slot_copy(struct ncs_reader *reader, size_t index,
 	return false;
 }
 
-static void take_operation(struct ncs_snapshot *snapshot,
-			   struct ncs_reader *reader, size_t index,
-			   uint64_t latest_done)
-{
-	struct ncs_operation copy;
-
-	if (!ncs_operation_slot_copy(reader, index, &copy))
-		return;
-	if (is_in_flight(snapshot, &copy, latest_done))
-		fill_operation(
-			&snapshot->operations[snapshot->operation_count++],
-			&reader->header.clock, &copy);
-}
-
 void ncs_operations_take(struct ncs_snapshot *snapshot,
 			 struct ncs_reader *reader)
 {
 	size_t count = reader->header.operations.count;
 	uint64_t latest_done = ncs_load_relaxed(
 		&ncs_reader_mapped_header(reader)->latest_done);
+	struct ncs_operation copy;
 
 	snapshot->operation_count = 0;
 	ncs_operation_slots_mark(reader);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t marked = reader->marked[i / 64] >> (i % 64);
-
-		if (marked == 0)
-			i |= 63; /* skip the rest of the word */
-		else if (marked & 1)
-			take_operation(snapshot, reader, i, latest_done);
-	}
+	for (size_t i = ncs_operation_slot_next(reader, 0); i < count;
+	     i = ncs_operation_slot_next(reader, i + 1))
+		if (ncs_operation_slot_copy(reader, i, &copy) &&
+		    is_in_flight(snapshot, &copy, latest_done))
+			fill_operation(&snapshot->operations
+						[snapshot->operation_count++],
+				       &reader->header.clock, &copy);
 	qsort(snapshot->operations, snapshot->operation_count,
 	      sizeof(*snapshot->operations), compare_operations);
 }

@@ -172,11 +172,21 @@ bool ncs_function_copy(const struct ncs_reader *reader,
  * that. This function marks them. */
 void ncs_operation_slots_mark(struct ncs_reader *reader);
 
-/* Returns true if ncs_operation_slots_mark() has marked the slot. */
-static inline bool ncs_operation_slot_is_marked(const struct ncs_reader *reader,
-						size_t index)
+/* Returns the first slot from `index` on that is marked; that behind the last one
+ * if there is none. */
+static inline size_t ncs_operation_slot_next(const struct ncs_reader *reader,
+					     size_t index)
 {
-	return reader->marked[index / 64] >> (index % 64) & 1;
+	size_t count = reader->header.operations.count;
+
+	while (index < count) {
+		uint64_t marked = reader->marked[index / 64] >> (index % 64);
+
+		if (marked & 1)
+			return index;
+		index = marked == 0 ? (index | 63) + 1 : index + 1;
+	}
+	return count;
 }
 
 /* Copies a marked slot. Returns false and removes the mark if the slot is empty
