@@ -24,6 +24,14 @@
 
 /* --- Processes ------------------------------------------------------------- */
 
+FILE *ncs_process_file(uint32_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	return fopen(path, "re");
+}
+
 /* Returns the inode of a namespace of a process; 0 if it may not be seen. */
 static uint64_t namespace_of(uint32_t pid, const char *kind)
 {
@@ -48,12 +56,10 @@ static uint32_t next_process(DIR *processes)
 /* Returns the number of a process in the innermost namespace that it is in. */
 static uint32_t innermost_pid(uint32_t pid)
 {
-	char path[48], line[512];
+	FILE *file = ncs_process_file(pid, "status");
 	uint32_t innermost = 0;
-	FILE *file;
+	char line[512];
 
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
 		const char *last;
 
@@ -95,15 +101,12 @@ static bool is_memory(const char *type)
  * tmpfs. Of several mounts in one place the last one counts. */
 static bool mounts_are_good(uint32_t pid)
 {
-	char path[48], type[64], place[4096], root[64] = "", dev[64] = "",
-		shm[64] = "";
+	FILE *file = ncs_process_file(pid, "mountinfo");
+	char type[64], place[4096], root[64] = "", dev[64] = "", shm[64] = "";
 	char *line = NULL;
 	bool is_pure = true;
 	size_t room = 0;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
-	file = fopen(path, "re");
 	if (!file)
 		return false;
 	while (getline(&line, &room, file) > 0) {
@@ -340,11 +343,9 @@ void ncs_container_labels_of(struct ncs_labels *labels, const char *cgroup)
 
 void ncs_container_labels(struct ncs_labels *labels, uint32_t pid)
 {
-	char path[48], text[4096];
-	FILE *file;
+	FILE *file = ncs_process_file(pid, "cgroup");
+	char text[4096];
 
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
-	file = fopen(path, "re");
 	while (file && fgets(text, sizeof(text), file)) {
 		text[strcspn(text, "\n")] = '\0';
 		ncs_container_labels_of(labels, text);

@@ -15,9 +15,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct ncs_labels; /* ncclstat/abi_header.h */
 struct ncs_paths;  /* ncclstat/path_list.h */
+
+/* Opens a file of /proc/PID for reading. Returns NULL, and sets errno, on
+ * failure. */
+FILE *ncs_process_file(uint32_t pid, const char *name);
 
 /* The /dev/shm of a mount namespace. */
 struct ncs_container {

@@ -46,12 +46,9 @@ static const char *find_variable(void *context, const char *name)
 static struct environment read_environment(uint32_t pid)
 {
 	struct environment environment = { 0 };
-	char path[48], *text;
-	FILE *file;
+	FILE *file = ncs_process_file(pid, "environ");
+	char *text = file ? malloc(ENVIRONMENT_BYTES_MAX + 1) : NULL;
 
-	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
-	file = fopen(path, "re");
-	text = file ? malloc(ENVIRONMENT_BYTES_MAX + 1) : NULL;
 	if (text) {
 		environment.bytes =
 			fread(text, 1, ENVIRONMENT_BYTES_MAX, file);

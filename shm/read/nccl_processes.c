@@ -4,8 +4,10 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,192 @@
 
 #include "ncclstat/reader.h"
 #include "shm/array.h"
+#include "shm/read/containers.h"
 #include "shm/read/job.h"
-#include "shm/read/nccl_library.h"
+
+#define PART_BYTES ((size_t)1 << 20)
+
+static const char version_mark[] = "NCCL version ";
+static const char function_name[] = "ncclCommInitRank";
+
+uint32_t ncs_nccl_version_in(const char *bytes, size_t size)
+{
+	const size_t mark = sizeof(version_mark) - 1;
+	const char *at = bytes, *end = bytes + size;
+	unsigned major, minor, patch;
+	char text[16];
+
+	while ((at = memmem(at, (size_t)(end - at), version_mark, mark))) {
+		size_t rest = (size_t)(end - at) - mark;
+
+		at += mark;
+		snprintf(text, sizeof(text), "%.*s", rest < 15 ? (int)rest : 15,
+			 at);
+		if (sscanf(text, "%3u.%3u.%3u", &major, &minor, &patch) == 3 &&
+		    major < 256 && minor < 256 && patch < 256)
+			return major << 16 | minor << 8 | patch;
+	}
+	return 0;
+}
+
+static uint32_t has_function(const char *bytes, size_t size)
+{
+	/* With the NULs around it in a table of strings. */
+	return memmem(bytes, size, function_name, sizeof(function_name)) !=
+	       NULL;
+}
+
+/* Reads a part of a file in pieces, which overlap by as much as what is searched
+ * for takes, until `find` returns something. */
+static uint32_t search(int file, off_t offset, off_t end,
+		       uint32_t (*find)(const char *bytes, size_t size))
+{
+	const size_t overlap = sizeof(version_mark) + 16;
+	char *part = malloc(PART_BYTES);
+	uint32_t found = 0;
+
+	while (part && found == 0 && offset < end) {
+		size_t wanted = end - offset < (off_t)PART_BYTES ?
+					(size_t)(end - offset) :
+					PART_BYTES;
+		ssize_t length = pread(file, part, wanted, offset);
+
+		if (length <= 0)
+			break;
+		found = find(part, (size_t)length);
+		if ((size_t)length <= overlap)
+			break;
+		offset += length - (off_t)overlap;
+	}
+	free(part);
+	return found;
+}
+
+static off_t size_of(int file)
+{
+	struct stat status;
+
+	return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ?
+		       status.st_size :
+		       0;
+}
+
+/* Does what ncs_nccl_version_in() does for an open file. */
+static uint32_t version_of_file(int file)
+{
+	return search(file, 0, size_of(file), ncs_nccl_version_in);
+}
+
+uint32_t ncs_nccl_version_at(const char *path)
+{
+	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	uint32_t version;
+
+	if (file < 0)
+		return 0;
+	version = version_of_file(file);
+	close(file);
+	return version;
+}
+
+/* Whether an open file is a program or library of this machine's kind whose
+ * symbols have NCCL's functions. */
+static bool is_linked_into(int file)
+{
+	off_t size = size_of(file);
+	bool found = false;
+	Elf64_Ehdr head;
+	Elf64_Shdr section;
+
+	if (size == 0 || pread(file, &head, sizeof(head), 0) != sizeof(head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_shentsize != sizeof(section) || head.e_shoff > (size_t)size)
+		return false;
+	for (unsigned i = 0; !found && i < head.e_shnum; i++) {
+		off_t at = (off_t)(head.e_shoff + i * sizeof(section));
+
+		if (pread(file, &section, sizeof(section), at) !=
+		    sizeof(section))
+			break;
+		if (section.sh_type != SHT_STRTAB ||
+		    section.sh_offset > (size_t)size ||
+		    section.sh_size > (size_t)size - section.sh_offset)
+			continue;
+		found = search(file, (off_t)section.sh_offset,
+			       (off_t)(section.sh_offset + section.sh_size),
+			       has_function);
+	}
+	return found;
+}
+
+/* --- The libraries of this machine ----------------------------------------- */
+
+/* Appends the folder of a pattern to the matches that there are. */
+static void match(glob_t *matches, const char *folder, size_t length,
+		  const char *below)
+{
+	char pattern[4096];
+
+	if (length > 0 &&
+	    (size_t)snprintf(pattern, sizeof(pattern), "%.*s/%s/libnccl.so.2",
+			     (int)length, folder, below) < sizeof(pattern))
+		glob(pattern, GLOB_BRACE | GLOB_APPEND, NULL, matches);
+}
+
+/* Calls match() for the folders of a list such as $PATH. */
+static void match_each(glob_t *matches, const char *folders, const char *below)
+{
+	while (folders && *folders) {
+		size_t length = strcspn(folders, ":");
+
+		match(matches, folders, length, below);
+		folders += length + (folders[length] == ':');
+	}
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 &&
+	       of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+void ncs_nccl_libraries(void (*on_found)(const char *path, void *argument),
+			void *argument)
+{
+	static const char packages[] =
+		"../{lib,lib64,local/lib}/python3*/{site,dist}-packages/"
+		"{nvidia/nccl,torch}/lib";
+	static const char standard[] =
+		"/usr/lib/x86_64-linux-gnu:/usr/lib/aarch64-linux-gnu"
+		":/usr/lib64:/usr/lib:/usr/local/lib:/usr/local/cuda/lib64";
+	const char *home = getenv("HOME");
+	glob_t matches = { 0 };
+
+	match_each(&matches, getenv("LD_LIBRARY_PATH"), ".");
+	match_each(&matches, standard, ".");
+	/* The environments of Python have their programs in $PATH. */
+	match_each(&matches, getenv("PATH"), packages);
+	if (home)
+		match(&matches, home, strlen(home),
+		      ".local/lib/python3*/site-packages/nvidia/nccl/lib");
+	for (size_t i = 0; i < matches.gl_pathc; i++) {
+		char *real = realpath(matches.gl_pathv[i], NULL);
+		size_t k = 0;
+
+		while (k < i &&
+		       !is_same_file(matches.gl_pathv[k], matches.gl_pathv[i]))
+			k++;
+		if (real && k == i)
+			on_found(real, argument);
+		free(real);
+	}
+	globfree(&matches);
+}
+
+/* --- What a process has mapped ---------------------------------------------- */
 
 #define PLUGIN "libnccl-profiler-ncclstat.so"
 /* In the ninth field of /proc/PID/stat: a thread of the kernel. */
@@ -46,7 +232,7 @@ static uint32_t version_of(uint32_t pid, const struct mapped_file *library)
 		return 0;
 	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_ino == library->inode)
-		version = ncs_nccl_version_of(file);
+		version = version_of_file(file);
 	close(file);
 	return version;
 }
@@ -79,14 +265,12 @@ struct known_version {
 /* Reads the libraries of a process. Returns false if this user may not. */
 static bool read_maps(struct process_look *look)
 {
-	char path[48], line[4096 + 128];
+	FILE *file = ncs_process_file(look->pid, "maps");
 	struct mapped_file found;
+	char line[4096 + 128];
 	const char *name;
 	bool is_read = false;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", look->pid);
-	file = fopen(path, "re");
 	if (!file)
 		return errno != EACCES && errno != EPERM;
 	while (fgets(line, sizeof(line), file)) {
@@ -125,9 +309,8 @@ static void look_into_program(struct process_look *look,
 					  status.st_dev != known->device)) {
 		known->inode = status.st_ino;
 		known->device = status.st_dev;
-		known->is_linked = ncs_nccl_is_linked_into(file);
-		known->version = known->is_linked ? ncs_nccl_version_of(file) :
-						    0;
+		known->is_linked = is_linked_into(file);
+		known->version = known->is_linked ? version_of_file(file) : 0;
 	}
 	close(file);
 	look->is_linked = known->is_linked;
@@ -135,12 +318,9 @@ static void look_into_program(struct process_look *look,
 
 static bool is_kernel_thread(uint32_t pid)
 {
+	FILE *file = ncs_process_file(pid, "stat");
 	unsigned flags = 0;
-	char path[48];
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
 	if (!file)
 		return false;
 	/* Names of kernel threads have no ')'. */
@@ -154,12 +334,10 @@ static bool is_kernel_thread(uint32_t pid)
 /* Returns the command line, to be freed by the caller; NULL: no memory. */
 static char *read_command(uint32_t pid)
 {
+	FILE *file = ncs_process_file(pid, "cmdline");
 	size_t length = 0, capacity = 0;
-	char path[48], *command = NULL;
-	FILE *file;
+	char *command = NULL;
 
-	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
-	file = fopen(path, "re");
 	while (ncs_array_reserve(&command, &capacity, length + 4096, 1) == 0) {
 		size_t got = file ? fread(command + length, 1,
 					  capacity - length - 1, file) :
@@ -258,31 +436,22 @@ presence_unloaded(const struct process_look *look,
 		       NCS_PRESENCE_NOT_FOUND;
 }
 
-static void describe(struct ncs_nccl_process *process,
-		     const struct process_look *look,
-		     struct known_version *known,
-		     const struct known_program *program)
+/* Returns the version of the library that a process has mapped, which is read
+ * unless it is the latest one that was. */
+static uint32_t mapped_version(const struct process_look *look,
+			       struct known_version *known)
 {
 	unsigned device = (unsigned)makedev(look->nccl.device_major,
 					    look->nccl.device_minor);
 
-	memset(process, 0, sizeof(*process));
-	process->pid = look->pid;
-	process->is_linked = look->is_linked;
-	if (look->is_linked)
-		process->nccl_version = program->version;
-	else if (known->version == 0 || known->inode != look->nccl.inode ||
-		 known->device != device)
+	if (known->version == 0 || known->inode != look->nccl.inode ||
+	    known->device != device)
 		*known = (struct known_version){
 			.inode = look->nccl.inode,
 			.device = device,
 			.version = version_of(look->pid, &look->nccl),
 		};
-	if (!look->is_linked)
-		process->nccl_version = known->version;
-	process->presence = look->has_plugin ? presence_loaded(look, process) :
-					       presence_unloaded(look, process);
-	process->command = read_command(look->pid);
+	return known->version;
 }
 
 /* --- The list -------------------------------------------------------------- */
@@ -295,17 +464,23 @@ static int compare_pids(const void *a, const void *b)
 }
 
 static int add(struct ncs_nccl_processes *processes,
-	       const struct process_look *look, struct known_version *known,
-	       const struct known_program *program, uid_t uid)
+	       const struct process_look *look, uint32_t version, uid_t uid)
 {
-	int error = ncs_array_reserve(&processes->all, &processes->capacity,
-				      processes->count + 1,
-				      sizeof(processes->all[0]));
+	struct ncs_nccl_process *process;
 
-	if (error)
-		return error;
-	describe(&processes->all[processes->count], look, known, program);
-	processes->all[processes->count++].uid = uid;
+	if (ncs_array_reserve(&processes->all, &processes->capacity,
+			      processes->count + 1, sizeof(*process)) != 0)
+		return -ENOMEM;
+	process = &processes->all[processes->count++];
+	*process = (struct ncs_nccl_process){
+		.pid = look->pid,
+		.uid = uid,
+		.nccl_version = version,
+		.is_linked = look->is_linked,
+		.command = read_command(look->pid),
+	};
+	process->presence = look->has_plugin ? presence_loaded(look, process) :
+					       presence_unloaded(look, process);
 	return 0;
 }
 
@@ -351,7 +526,10 @@ int ncs_nccl_processes_list(struct ncs_nccl_processes *processes,
 		if (!look.has_nccl)
 			look_into_program(&look, &program);
 		if (look.has_nccl || look.is_linked)
-			error = add(processes, &look, &known, &program,
+			error = add(processes, &look,
+				    look.is_linked ?
+					    program.version :
+					    mapped_version(&look, &known),
 				    status.st_uid);
 	}
 	closedir(folder);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the processes that have NCCL in them, and how the plugin stands there.
+/* Finds the processes that have NCCL in them, how the plugin stands there, and the
+ * libraries of NCCL that there are.
  *
  * It tells from the libraries that a process has mapped, the symbols of its
  * program, and the environment that it was started with, as far as this user may
@@ -63,5 +64,23 @@ void ncs_nccl_process_publishes(struct ncs_nccl_processes *processes,
 
 /* Frees the list; *processes is empty afterwards. */
 void ncs_nccl_processes_release(struct ncs_nccl_processes *processes);
+
+/* --- Libraries ------------------------------------------------------------- */
+
+/* The first release with profiler plugins, as a version below. */
+#define NCS_FIRST_NCCL (2u << 16 | 23u << 8)
+
+/* Finds NCCL's version in the bytes of its library, where it stands as "NCCL
+ * version 2.28.9+cuda12.9": major << 16 | minor << 8 | patch. Returns 0 if it
+ * does not. */
+uint32_t ncs_nccl_version_in(const char *bytes, size_t size);
+
+/* Does so for a file with a path. */
+uint32_t ncs_nccl_version_at(const char *path);
+
+/* Calls back with the path of each libnccl.so.2 that a program started here may
+ * load: of the loader's path, then of the packages of each python3 in $PATH. */
+void ncs_nccl_libraries(void (*on_found)(const char *path, void *argument),
+			void *argument);
 
 #endif

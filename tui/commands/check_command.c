@@ -18,7 +18,6 @@
 #include "analysis/base/utf8.h"
 #include "shm/clock.h"
 #include "shm/read/job.h"
-#include "shm/read/nccl_library.h"
 #include "shm/read/nccl_processes.h"
 #include "shm/read/paths.h"
 #include "tui/commands/job_environment.h"

@@ -3,7 +3,7 @@
  * anybody's. */
 #include <string.h>
 
-#include "shm/read/nccl_library.h"
+#include "shm/read/nccl_processes.h"
 #include "test/unit/support/unit.h"
 
 #define VERSION(major, minor, patch) ((major) << 16 | (minor) << 8 | (patch))
