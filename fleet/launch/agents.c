@@ -23,6 +23,12 @@
 #define LAUNCHER_FILES 3u
 #define OTHER_FILES 256u
 
+/* Time from an answer to the next question. */
+#define ASK_EVERY_NS UINT64_C(3000000000)
+
+/* Time after which a pod that does not run is not expected to come back. */
+#define GONE_NS UINT64_C(60000000000)
+
 /* --- Opening ------------------------------------------------------------- */
 
 static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
@@ -141,6 +147,114 @@ int ncs_agents_open(struct ncs_agents **agents, const struct ncs_launch *launch,
 	return 0;
 }
 
+/* --- Pods ---------------------------------------------------------------- */
+
+/* Finds the launcher of a pod by its namespace and name. */
+static struct ncs_launcher *launcher_of(const struct ncs_agents *agents,
+					const char *pod)
+{
+	for (size_t i = 0; i < agents->launcher_count; i++)
+		if (strcmp(agents->launchers[i]->target, pod) == 0)
+			return agents->launchers[i];
+	return NULL;
+}
+
+/* Adds a pod that is new. Without memory for its launcher it is new again the
+ * next time. */
+static void add_pod(struct ncs_agents *agents, const char *pod, uint64_t now_ns)
+{
+	size_t node = ncs_agents_add_node(agents, pod);
+	size_t launcher = SIZE_MAX;
+
+	if (node != SIZE_MAX)
+		launcher = ncs_agents_add_launcher(agents, pod, now_ns);
+	/* A launcher without its node must not run. */
+	if (launcher != SIZE_MAX &&
+	    !ncs_agents_ask_launcher(agents, launcher, node))
+		agents->launchers[launcher]->phase = NCS_LAUNCHER_DONE;
+}
+
+static void take_pod(struct ncs_agents *agents, const char *pod,
+		     uint64_t now_ns)
+{
+	struct ncs_launcher *launcher = launcher_of(agents, pod);
+
+	if (!launcher) {
+		add_pod(agents, pod, now_ns);
+	} else if (launcher->is_gone && launcher->node_count > 0) {
+		launcher->is_gone = false;
+		launcher->phase = NCS_LAUNCHER_WAITS;
+		launcher->pause_ns = 0;
+		launcher->due_ns = now_ns;
+	}
+}
+
+static void tell(struct ncs_agents *agents, const struct ncs_launcher *launcher,
+		 enum ncs_node_state state)
+{
+	if (launcher->node_count > 0)
+		ncs_agents_set_state(agents, launcher->nodes[0], state,
+				     "the pod does not run any more");
+}
+
+/* Ends the attempts to get into pods that do not run. */
+static void leave_pods(struct ncs_agents *agents,
+		       const struct ncs_hostlist *running, uint64_t now_ns)
+{
+	for (size_t i = 0; i < agents->launcher_count; i++) {
+		struct ncs_launcher *launcher = agents->launchers[i];
+
+		if (launcher->phase == NCS_LAUNCHER_RUNS ||
+		    ncs_hostlist_has(running, launcher->target))
+			continue;
+		if (!launcher->is_gone) {
+			launcher->is_gone = true;
+			launcher->gone_ns = now_ns;
+			launcher->phase = NCS_LAUNCHER_DONE;
+			tell(agents, launcher, NCS_NODE_ENDED);
+		} else if (launcher->gone_ns != 0 &&
+			   now_ns - launcher->gone_ns >= GONE_NS) {
+			launcher->gone_ns = 0;
+			tell(agents, launcher, NCS_NODE_GONE);
+		}
+	}
+}
+
+void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns)
+{
+	struct ncs_hostlist running = { .count = 0 };
+	char why[200];
+	const struct ncs_lookup lookup = { &agents->guard, &running, why,
+					   sizeof(why) };
+	int turn;
+
+	/* It was asked when the agents were opened. */
+	if (agents->pods_ns == 0)
+		agents->pods_ns = now_ns + ASK_EVERY_NS;
+	if (!agents->asks_pods) {
+		if (now_ns < agents->pods_ns)
+			return;
+		agents->pods_ns = now_ns + ASK_EVERY_NS;
+		agents->asks_pods = ncs_lookup_pods_begin(&lookup,
+							  agents->launch.target,
+							  &agents->pods) == 0;
+		return;
+	}
+	turn = ncs_answer_turn(&agents->pods, 0);
+	if (turn == 0)
+		return;
+	agents->asks_pods = false;
+	agents->pods_ns = now_ns + ASK_EVERY_NS;
+	if (ncs_lookup_pods_end(&lookup, &agents->pods, turn) == 0) {
+		for (size_t i = 0; i < running.count; i++)
+			take_pod(agents, running.hosts[i]->name, now_ns);
+		leave_pods(agents, &running, now_ns);
+		ncs_agents_tell_nodes(agents);
+		allow_files(agents);
+	}
+	ncs_hostlist_release(&running);
+}
+
 /* --- Running ------------------------------------------------------------- */
 
 /* Returns how long to wait in ms: until the end, or the next look. */
@@ -174,18 +288,6 @@ static bool take_events(struct ncs_agents *agents,
 	return woken;
 }
 
-static void look_at_pods(struct ncs_agents *agents, uint64_t now_ns)
-{
-	size_t before = agents->launcher_count;
-
-	if (agents->launch.way != NCS_AGENTS_BY_KUBE ||
-	    now_ns < agents->look_ns)
-		return;
-	ncs_agents_watch_pods(agents, now_ns);
-	if (agents->launcher_count > before)
-		allow_files(agents);
-}
-
 void ncs_agents_run(struct ncs_agents *agents,
 		    const struct ncs_agents_sink *sink, uint64_t until_ns)
 {
@@ -197,7 +299,9 @@ void ncs_agents_run(struct ncs_agents *agents,
 	agents->sink = sink;
 	ncs_agents_tell_nodes(agents);
 	do {
-		look_at_pods(agents, now_ns);
+		if (agents->launch.way == NCS_AGENTS_BY_KUBE &&
+		    now_ns >= agents->look_ns)
+			ncs_agents_watch_pods(agents, now_ns);
 		ncs_agents_look_after(agents, now_ns);
 		count = epoll_wait(agents->events, events, EVENTS_MAX,
 				   timeout_of(agents, now_ns, until_ns));

@@ -123,10 +123,11 @@ bool ncs_agents_judge_end(struct ncs_agents *agents, size_t launcher);
 /* Frees all nodes. */
 void ncs_agents_release_nodes(struct ncs_agents *agents);
 
-/* --- agents_pods.c ------------------------------------------------------- */
+/* --- agents.c ------------------------------------------------------------ */
 
 /* Asks from time to time which pods run: adds launchers for new ones, and ends
- * those of pods that are gone. */
+ * those of pods that are gone. Does not wait for kubectl: agents are read
+ * meanwhile. */
 void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns);
 
 /* --- agents_launchers.c -------------------------------------------------- */

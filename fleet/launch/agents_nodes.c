@@ -466,19 +466,20 @@ static void find_named(const struct ncs_agents *agents, size_t launcher,
 	}
 }
 
-/* Judges a node by the status that a launcher of many nodes has told. */
-static void judge_reported(struct ncs_agents *agents,
-		       const struct ncs_launcher *launcher,
-		       struct ncs_agent_node *node)
+/* Judges a node by what it said and the status that its launcher ended with, or
+ * has told. */
+static void judge(struct ncs_agents *agents,
+		  const struct ncs_launcher *launcher,
+		  const struct ncs_agent_node *node, int status)
 {
 	const struct ncs_failure *failure = &node->failure;
 	char why[NCS_NODE_WHY_BYTES];
 	enum ncs_node_state state;
 
 	/* A message that names no node may be what this one said. */
-	if (!failure->row && launcher->failure.row)
+	if (!failure->message[0] || (!failure->row && launcher->failure.row))
 		failure = &launcher->failure;
-	state = judge_failure(failure, node->status, node->has_spoken, why);
+	state = judge_failure(failure, status, node->has_spoken, why);
 	ncs_agents_set_state(agents, node->number, state, why);
 }
 
@@ -503,7 +504,7 @@ static void take_shared_message(struct ncs_agents *agents, size_t number,
 			node->status = status;
 		if (status > 0 ||
 		    (node->status > 0 && node->failure.row != row))
-			judge_reported(agents, launcher, node);
+			judge(agents, launcher, node, node->status);
 	}
 	free(named.nodes);
 }
@@ -552,15 +553,8 @@ static void judge_node(struct ncs_agents *agents,
 		       const struct ncs_launcher *launcher, size_t node)
 {
 	struct ncs_agent_node *known = agents->nodes[node];
-	const struct ncs_failure *failure = &known->failure;
-	char why[NCS_NODE_WHY_BYTES];
-	enum ncs_node_state state;
 
-	if (!failure->message[0] || (!failure->row && launcher->failure.row))
-		failure = &launcher->failure;
-	state = judge_failure(failure, launcher->child.status,
-			      known->has_spoken, why);
-	ncs_agents_set_state(agents, node, state, why);
+	judge(agents, launcher, known, launcher->child.status);
 	known->has_spoken = false;
 	known->child = NCS_NO_CHILD;
 	memset(&known->failure, 0, sizeof(known->failure));
