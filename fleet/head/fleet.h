@@ -3,7 +3,7 @@
  * ranks as one job, with what is known of each node (analysis/base/nodes.h).
  *
  * Bytes and states of nodes come from a launcher or from pipes
- * (fleet/head/pipes.h), in any thread; the source is read by one thread.
+ * (fleet/head/feeds.h), in any thread; the source is read by one thread.
  *
  * Times of nodes are moved to this machine's CLOCK_MONOTONIC. Nodes of this
  * machine's boot and time namespace have the same clock. Others are aligned by

@@ -380,7 +380,8 @@ static int begin(struct relay *relay, struct ncs_stream_output **output,
 	if (!relay->packer)
 		return -ENOMEM;
 	relay->even = ncs_line_even(settings->output);
-	return ncs_stream_output_open_text(output, settings->output);
+	return ncs_stream_output_open(output, settings->output,
+				      NCS_STREAM_OUTPUT_TEXT, NULL);
 }
 
 void ncs_relay_run(struct ncs_fleet *fleet,

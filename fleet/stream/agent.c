@@ -283,7 +283,10 @@ static int begin(struct agent *agent)
 	ncs_line_writer_init(&lines, name, (uint32_t)stream.head.recording[0],
 			     ncs_line_even(settings->output));
 	return ncs_stream_output_open(&agent->output, settings->output,
-				      settings->has_lines ? &lines : NULL);
+				      settings->has_lines ?
+					      NCS_STREAM_OUTPUT_LINES :
+					      NCS_STREAM_OUTPUT_BYTES,
+				      &lines);
 }
 
 void ncs_agent_run(const struct ncs_agent_settings *settings,

@@ -28,7 +28,7 @@ struct ncs_stream_output {
 	int file;
 	int event;
 	size_t block; /* bytes of lines that are written at once */
-	enum { BYTES, LINES, TEXT } form;
+	enum ncs_stream_output_form form;
 	struct ncs_line_writer lines; /* the thread's */
 	/* Under the mutex: */
 	struct ncs_sink_memory waiting; /* empty if no look waits */
@@ -121,11 +121,11 @@ static int write_look(struct ncs_stream_output *output, const char *bytes,
 		      size_t size)
 {
 	switch (output->form) {
-	case LINES:
+	case NCS_STREAM_OUTPUT_LINES:
 		return write_lines(output, bytes, size);
-	case TEXT:
+	case NCS_STREAM_OUTPUT_TEXT:
 		return write_text(output, bytes, size);
-	case BYTES:
+	case NCS_STREAM_OUTPUT_BYTES:
 		break;
 	}
 	return write_all(output, bytes, size);
@@ -186,8 +186,9 @@ static void release(struct ncs_stream_output *output)
 	free(output);
 }
 
-static int open_form(struct ncs_stream_output **out, int file, int form,
-		     const struct ncs_line_writer *lines)
+int ncs_stream_output_open(struct ncs_stream_output **out, int file,
+			   enum ncs_stream_output_form form,
+			   const struct ncs_line_writer *lines)
 {
 	struct ncs_stream_output *output = calloc(1, sizeof(*output));
 	int error;
@@ -210,17 +211,6 @@ static int open_form(struct ncs_stream_output **out, int file, int form,
 	else
 		*out = output;
 	return error;
-}
-
-int ncs_stream_output_open(struct ncs_stream_output **out, int file,
-			   const struct ncs_line_writer *lines)
-{
-	return open_form(out, file, lines ? LINES : BYTES, lines);
-}
-
-int ncs_stream_output_open_text(struct ncs_stream_output **out, int file)
-{
-	return open_form(out, file, TEXT, NULL);
 }
 
 bool ncs_stream_output_drop(struct ncs_stream_output *output)

@@ -18,15 +18,18 @@
 
 struct ncs_stream_output;
 
-/* Begins to write to `file`, which stays the caller's: as lines, if `lines` is
- * not NULL (it is copied), else as the bytes are. Returns 0 or -errno. Ignores
- * SIGPIPE in the whole process. */
-int ncs_stream_output_open(struct ncs_stream_output **output, int file,
-			   const struct ncs_line_writer *lines);
+enum ncs_stream_output_form {
+	NCS_STREAM_OUTPUT_BYTES, /* as they are */
+	NCS_STREAM_OUTPUT_LINES, /* made into lines */
+	NCS_STREAM_OUTPUT_TEXT, /* the bytes that are handed over are whole lines */
+};
 
-/* Begins to write to `file` as ncs_stream_output_open() does. The bytes that are
- * handed over must be whole lines. */
-int ncs_stream_output_open_text(struct ncs_stream_output **output, int file);
+/* Begins to write to `file`, which stays the caller's. `lines` is copied; it
+ * may be NULL for other forms than NCS_STREAM_OUTPUT_LINES. Returns 0 or -errno. Ignores SIGPIPE in the whole
+ * process. */
+int ncs_stream_output_open(struct ncs_stream_output **output, int file,
+			   enum ncs_stream_output_form form,
+			   const struct ncs_line_writer *lines);
 
 /* Drops the look that waits. Returns false if there is none. */
 bool ncs_stream_output_drop(struct ncs_stream_output *output);

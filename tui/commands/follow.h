@@ -5,9 +5,8 @@
 
 #include <stdbool.h>
 
-#include "fleet/head/crew.h"
+#include "fleet/head/feeds.h"
 #include "fleet/head/fleet.h"
-#include "fleet/head/pipes.h"
 #include "tui/commands/options.h"
 
 struct ncs_follow {

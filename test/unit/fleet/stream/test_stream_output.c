@@ -23,7 +23,11 @@ static void open_way(struct way *way, const struct ncs_line_writer *lines)
 {
 	assert_int_equal(pipe(way->pipe), 0);
 	assert_int_equal(
-		ncs_stream_output_open(&way->output, way->pipe[1], lines), 0);
+		ncs_stream_output_open(&way->output, way->pipe[1],
+				       lines ? NCS_STREAM_OUTPUT_LINES :
+					       NCS_STREAM_OUTPUT_BYTES,
+				       lines),
+		0);
 }
 
 static void put(struct way *way, char letter, size_t bytes)
@@ -126,8 +130,9 @@ TEST(test_the_flags_of_the_file_stay)
 
 	assert_int_equal(pipe(way.pipe), 0);
 	before = fcntl(way.pipe[1], F_GETFL);
-	assert_int_equal(
-		ncs_stream_output_open(&way.output, way.pipe[1], NULL), 0);
+	assert_int_equal(ncs_stream_output_open(&way.output, way.pipe[1],
+						NCS_STREAM_OUTPUT_BYTES, NULL),
+			 0);
 	after = fcntl(way.pipe[1], F_GETFL);
 	assert_int_equal(before, after);
 	ncs_stream_output_close(way.output, WAIT_NS, &totals);
@@ -188,10 +193,10 @@ TEST(test_agents_that_share_a_pipe_tear_no_line)
 
 		memcpy(ways[i].pipe, ways[0].pipe, sizeof(ways[i].pipe));
 		ncs_line_writer_init(&lines, "n01", i, 0);
-		assert_int_equal(ncs_stream_output_open(&ways[i].output,
-							ways[i].pipe[1],
-							&lines),
-				 0);
+		assert_int_equal(
+			ncs_stream_output_open(&ways[i].output, ways[i].pipe[1],
+					       NCS_STREAM_OUTPUT_LINES, &lines),
+			0);
 		put(&ways[i], (char)('a' + i), LOOK_BYTES);
 	}
 	while (bytes < AGENTS * LOOK_BYTES) {
