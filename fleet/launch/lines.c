@@ -15,18 +15,13 @@
 /* Lines of an unknown agent after which the known one counts as gone. */
 #define LINES_TO_TAKE_OVER 8u
 
-static const char alphabet[] =
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+#define ALPHANUMERIC \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+#define NAME_CHARACTERS ALPHANUMERIC "._-"
+
+static const char alphabet[] = ALPHANUMERIC "+/";
 
 /* --- Writing ------------------------------------------------------------- */
-
-static bool is_of_name(char character)
-{
-	return (character >= 'A' && character <= 'Z') ||
-	       (character >= 'a' && character <= 'z') ||
-	       (character >= '0' && character <= '9') || character == '.' ||
-	       character == '_' || character == '-';
-}
 
 void ncs_line_writer_init(struct ncs_line_writer *writer, const char *node,
 			  uint32_t agent, size_t even)
@@ -36,7 +31,8 @@ void ncs_line_writer_init(struct ncs_line_writer *writer, const char *node,
 	memset(writer, 0, sizeof(*writer));
 	writer->agent = agent;
 	for (size_t i = 0; i < length; i++)
-		writer->node[i] = is_of_name(node[i]) ? node[i] : '_';
+		writer->node[i] = strchr(NAME_CHARACTERS, node[i]) ? node[i] :
+								     '_';
 	if (length == 0)
 		writer->node[0] = '_';
 	writer->even = even;
@@ -156,7 +152,7 @@ char *ncs_line_next(struct ncs_line_splitter *splitter, const char **bytes,
 
 /* --- Parsing ------------------------------------------------------------- */
 
-/* A part of a line that is still to be read. */
+/* A part of a line that is still to be read; that of a field ends at a colon. */
 struct line_rest {
 	const char *at;
 	const char *end;
@@ -196,11 +192,9 @@ static bool read_node(struct line_rest field, char node[NCS_LINE_NODE_MAX + 1])
 {
 	size_t length = (size_t)(field.end - field.at);
 
-	if (length == 0 || length > NCS_LINE_NODE_MAX)
+	if (length == 0 || length > NCS_LINE_NODE_MAX ||
+	    strspn(field.at, NAME_CHARACTERS) != length)
 		return false;
-	for (size_t i = 0; i < length; i++)
-		if (!is_of_name(field.at[i]))
-			return false;
 	memcpy(node, field.at, length);
 	node[length] = 0;
 	return true;
@@ -208,32 +202,18 @@ static bool read_node(struct line_rest field, char node[NCS_LINE_NODE_MAX + 1])
 
 static bool read_agent(struct line_rest field, uint32_t *agent)
 {
-	*agent = 0;
-	if (field.end - field.at != 8)
-		return false;
-	for (; field.at < field.end; field.at++) {
-		const char *digits = "0123456789abcdef";
-		const char *digit = *field.at ? strchr(digits, *field.at) :
-						NULL;
-
-		if (!digit)
-			return false;
-		*agent = *agent << 4 | (uint32_t)(digit - digits);
-	}
-	return true;
+	*agent = (uint32_t)strtoul(field.at, NULL, 16);
+	return field.end - field.at == 8 &&
+	       strspn(field.at, "0123456789abcdef") == 8;
 }
 
 static bool read_number(struct line_rest field, uint64_t *number)
 {
-	*number = 0;
-	if (field.at == field.end || field.end - field.at > 19)
-		return false;
-	for (; field.at < field.end; field.at++) {
-		if (*field.at < '0' || *field.at > '9')
-			return false;
-		*number = *number * 10 + (uint64_t)(*field.at - '0');
-	}
-	return true;
+	size_t digits = strspn(field.at, "0123456789");
+
+	*number = strtoull(field.at, NULL, 10);
+	return digits > 0 && digits < 20 &&
+	       digits == (size_t)(field.end - field.at);
 }
 
 /* The value of a character of Base64, plus 1; 0 for others. A table, since the
