@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "analysis/base/hash_table.h"
 #include "fleet/launch/lines.h"
+#include "fleet/stream/stream_output.h"
 #include "record/format/chunk.h"
 #include "shm/array.h"
 #include "shm/atomics.h"
@@ -26,20 +26,6 @@
 
 /* Time between two looks at whether all has ended. */
 #define TURN_NS UINT64_C(200000000)
-
-/* Starts a thread with all signals blocked: they are for the program's. Returns 0
- * or -errno. */
-static int start(pthread_t *thread, void *(*run)(void *context), void *context)
-{
-	sigset_t all, before;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = -pthread_create(thread, NULL, run, context);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
-}
 
 /* --- Lines in files ------------------------------------------------------ */
 
@@ -95,7 +81,7 @@ static struct pipe_node *add_node(struct ncs_pipes *pipes,
 		return NULL;
 	}
 	snprintf(added->name, sizeof(added->name), "%s", name);
-	if (ncs_fleet_add(pipes->fleet, name, &added->node) != 0) {
+	if (ncs_fleet_add(pipes->fleet, name, "", &added->node) != 0) {
 		ncs_hash_table_remove(&file->by_name, &added->link);
 		free(added);
 		return NULL;
@@ -181,7 +167,7 @@ static size_t look_at_first(struct ncs_pipes *pipes, struct pipe_file *file,
 	/* Without memory for a node the bytes are read as lines, of which there
 	 * are none. */
 	if (file->form == RAW &&
-	    ncs_fleet_add(pipes->fleet, NULL, &file->node) != 0)
+	    ncs_fleet_add(pipes->fleet, NULL, "", &file->node) != 0)
 		file->form = LINES;
 	if (file->form == LINES)
 		ncs_store_relaxed(&pipes->has_lines, true);
@@ -297,7 +283,8 @@ int ncs_pipes_open(struct ncs_pipes **out, struct ncs_fleet *fleet,
 		error = open_files(pipes, paths, why, why_size);
 	}
 	if (!error) {
-		error = start(&pipes->thread, run_pipes, pipes);
+		error = ncs_stream_thread_start(&pipes->thread, run_pipes,
+						pipes);
 		pipes->has_thread = error == 0;
 		if (error)
 			snprintf(why, why_size, "%s", strerror(-error));
@@ -380,10 +367,7 @@ static void take_agent_node(void *context, size_t node, const char *name,
 	if (ncs_array_reserve(&crew->nodes, &crew->capacity, node + 1,
 			      sizeof(*crew->nodes)) != 0)
 		return;
-	if (ncs_fleet_add(crew->fleet, name, &number) != 0)
-		number = SIZE_MAX;
-	else
-		ncs_fleet_set_reach(crew->fleet, number, reach);
+	ncs_fleet_add(crew->fleet, name, reach, &number);
 	crew->nodes[node] = number;
 	crew->count = node + 1;
 }
@@ -463,7 +447,7 @@ int ncs_crew_open(struct ncs_crew **crew, struct ncs_fleet *fleet,
 		return error;
 	}
 	pthread_mutex_init(&opened->mutex, NULL);
-	error = start(&opened->thread, run_crew, opened);
+	error = ncs_stream_thread_start(&opened->thread, run_crew, opened);
 	if (error) {
 		snprintf(why, why_size, "%s", strerror(-error));
 		ncs_agents_close(opened->agents);

@@ -140,7 +140,8 @@ static void refuse_node(struct ncs_fleet *fleet)
 	pthread_cond_broadcast(&fleet->changed);
 }
 
-int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *place)
+int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, const char *reach,
+		  size_t *place)
 {
 	struct ncs_fleet_node *node = NULL;
 	char number[32];
@@ -159,21 +160,12 @@ int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *place)
 	}
 	if (node) {
 		node->is_named = name;
+		snprintf(node->facts.reach, sizeof(node->facts.reach), "%s",
+			 reach);
 		*place = node->number;
 	}
 	pthread_mutex_unlock(&fleet->mutex);
 	return error;
-}
-
-void ncs_fleet_set_reach(struct ncs_fleet *fleet, size_t node,
-			 const char *reach)
-{
-	struct ncs_node *facts;
-
-	pthread_mutex_lock(&fleet->mutex);
-	facts = &fleet->nodes[node]->facts;
-	snprintf(facts->reach, sizeof(facts->reach), "%s", reach);
-	pthread_mutex_unlock(&fleet->mutex);
 }
 
 /* --- Streams ------------------------------------------------------------- */

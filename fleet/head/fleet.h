@@ -39,13 +39,11 @@ void ncs_fleet_free(struct ncs_fleet *fleet);
 /* --- For launchers: any thread ------------------------------------------- */
 
 /* Adds a node, and sets *node to its number, from 0. With a name of NULL it
- * is called as its agent calls its host. Returns 0, -ENOMEM, or -E2BIG if there
- * are too many. */
-int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *node);
-
-/* Sets the words that run a command on the node. */
-void ncs_fleet_set_reach(struct ncs_fleet *fleet, size_t node,
-			 const char *reach);
+ * is called as its agent calls its host. `reach` are the words that run a command
+ * on it; "" if they are not known. Returns 0, -ENOMEM, or -E2BIG if there are too
+ * many. */
+int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, const char *reach,
+		  size_t *node);
 
 /* Takes the next bytes of a node's stream; `now_ns` is CLOCK_MONOTONIC. A node
  * that was in trouble is so no more with its next look. Returns 0 or -ENOMEM;

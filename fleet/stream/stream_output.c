@@ -162,15 +162,15 @@ static void *run(void *context)
 
 /* --- The agent's side ---------------------------------------------------- */
 
-/* Starts the thread with all signals blocked: they are for the agent's. */
-static int start(struct ncs_stream_output *output)
+int ncs_stream_thread_start(pthread_t *thread, void *(*routine)(void *context),
+			    void *context)
 {
 	sigset_t all, before;
 	int error;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = -pthread_create(&output->thread, NULL, run, output);
+	error = -pthread_create(thread, NULL, routine, context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
@@ -205,7 +205,9 @@ int ncs_stream_output_open(struct ncs_stream_output **out, int file,
 	pthread_cond_init(&output->changed, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	output->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	error = output->event >= 0 ? start(output) : -errno;
+	error = output->event < 0 ?
+			-errno :
+			ncs_stream_thread_start(&output->thread, run, output);
 	if (error)
 		release(output);
 	else

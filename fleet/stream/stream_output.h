@@ -10,11 +10,17 @@
 #ifndef NCS_FLEET_STREAM_STREAM_OUTPUT_H
 #define NCS_FLEET_STREAM_STREAM_OUTPUT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "fleet/launch/lines.h"
 #include "record/write/sink.h"
+
+/* Starts a thread with all signals blocked: they are for the program's others.
+ * Returns 0 or -errno. */
+int ncs_stream_thread_start(pthread_t *thread, void *(*routine)(void *context),
+			    void *context);
 
 struct ncs_stream_output;
 

@@ -153,7 +153,8 @@ static void open_fleet(struct bench *bench)
 		const char *name = simulated_streams_name(bench->streams, i);
 		size_t node;
 
-		if (ncs_fleet_add(bench->fleet, name, &node) != 0 || node != i)
+		if (ncs_fleet_add(bench->fleet, name, "", &node) != 0 ||
+		    node != i)
 			bench_fail(name, strerror(ENOMEM));
 	}
 	ncs_model_init(&bench->model);

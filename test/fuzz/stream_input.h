@@ -108,7 +108,7 @@ static inline uint64_t stream_input_run(const uint8_t *data, size_t size)
 	size_t node, at = 0;
 
 	SEGMENT_INPUT_MUST(fleet != NULL && relay.packer != NULL);
-	SEGMENT_INPUT_MUST(ncs_fleet_add(fleet, NULL, &node) == 0);
+	SEGMENT_INPUT_MUST(ncs_fleet_add(fleet, NULL, "", &node) == 0);
 	ncs_fleet_pass_on(fleet, stream_input_pass, &relay);
 	while (at < size) {
 		size_t part = size - at < 5000 ? size - at : 5000;

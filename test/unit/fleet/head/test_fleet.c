@@ -41,7 +41,7 @@ static size_t add(const char *name)
 {
 	size_t node;
 
-	assert_int_equal(ncs_fleet_add(fleet, name, &node), 0);
+	assert_int_equal(ncs_fleet_add(fleet, name, "", &node), 0);
 	return node;
 }
 
@@ -686,8 +686,8 @@ static void test_nodes_without_room_are_told_as_one(void **state)
 	(void)state;
 	add("n1");
 	fleet->budget.most = fleet->budget.used;
-	assert_int_equal(ncs_fleet_add(fleet, "n2", &number), -E2BIG);
-	assert_int_equal(ncs_fleet_add(fleet, "n3", &number), -E2BIG);
+	assert_int_equal(ncs_fleet_add(fleet, "n2", "", &number), -E2BIG);
+	assert_int_equal(ncs_fleet_add(fleet, "n3", "", &number), -E2BIG);
 	assert_int_equal(ncs_fleet_nodes(fleet, NOW_NS, NULL, 0), 2);
 	node = node_at(1, NOW_NS);
 	assert_string_equal(node.name, "others");

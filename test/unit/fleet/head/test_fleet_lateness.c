@@ -45,7 +45,7 @@ static int setup(void **state)
 		return -1;
 	ncs_model_init(&watched->model);
 	for (unsigned i = 0; i < 2; i++)
-		if (ncs_fleet_add(watched->fleet, NULL, &watched->nodes[i]))
+		if (ncs_fleet_add(watched->fleet, NULL, "", &watched->nodes[i]))
 			return -1;
 	*state = watched;
 	return 0;

@@ -57,7 +57,7 @@ static void begin(struct watched *watched, struct simulated_streams *streams)
 	for (unsigned i = 0; i < NODES; i++)
 		assert_int_equal(
 			ncs_fleet_add(watched->fleet,
-				      simulated_streams_name(streams, i),
+				      simulated_streams_name(streams, i), "",
 				      &node),
 			0);
 	ncs_model_init(&watched->model);

@@ -42,8 +42,8 @@ static int setup(void **state)
 	from = ncs_fleet_new(NULL);
 	to = ncs_fleet_new(NULL);
 	if (!from || !to || stream_fixture_setup(state) != 0 ||
-	    ncs_fleet_add(from, "n1", &node) != 0 ||
-	    ncs_fleet_add(from, "n2", &node) != 0)
+	    ncs_fleet_add(from, "n1", "", &node) != 0 ||
+	    ncs_fleet_add(from, "n2", "", &node) != 0)
 		return -1;
 	fixture = *state;
 	settings = (struct ncs_agent_settings){
@@ -127,7 +127,7 @@ static void take_line(const char *text, size_t length)
 	while (node < count && strcmp(nodes[node].name, line.node) != 0)
 		node++;
 	if (node == count)
-		assert_int_equal(ncs_fleet_add(to, line.node, &node), 0);
+		assert_int_equal(ncs_fleet_add(to, line.node, "", &node), 0);
 	assert_int_equal(ncs_fleet_feed(to, node, line.bytes, line.byte_count,
 					ncs_clock_monotonic_ns()),
 			 0);
