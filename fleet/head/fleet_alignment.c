@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/clocks/traffic.h"
 #include "ncclstat/abi_clock.h"
+#include "shm/array.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -20,9 +20,6 @@
 /* Solutions are for this time before the one before, and after the present. */
 #define BEFORE_NS (5 * SECOND_NS)
 #define AFTER_NS (1 * SECOND_NS)
-
-/* Hosts that a generation has room for at first. */
-#define HOSTS 8
 
 /* Collectives that are kept until all their ranks have reported, which takes until
  * the next look of each: of all hosts together, and at most. */
@@ -114,20 +111,11 @@ static int begin_generation(struct ncs_fleet_alignment *self)
 /* Sees to it that the younger generation has room for a host. */
 static int make_room(struct ncs_fleet_alignment *self, size_t host)
 {
-	size_t hosts = self->host_count ? self->host_count : HOSTS;
-	bool *larger;
-
 	if (host < self->host_count)
 		return self->used ? 0 : begin_generation(self);
-	while (hosts <= host)
-		hosts *= 2;
-	larger = realloc(self->has_records, hosts * sizeof(*larger));
-	if (!larger)
+	if (ncs_array_reserve_zeroed(&self->has_records, &self->host_count,
+				     host + 1, sizeof(*self->has_records)) != 0)
 		return -ENOMEM;
-	memset(larger + self->host_count, 0,
-	       (hosts - self->host_count) * sizeof(*larger));
-	self->has_records = larger;
-	self->host_count = hosts;
 	return begin_generation(self);
 }
 

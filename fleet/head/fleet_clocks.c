@@ -96,7 +96,6 @@ static int find_clock(struct ncs_fleet *fleet, const struct ncs_file_head *head,
 			fleet->clocks[*place].nodes++;
 			return 0;
 		}
-	*place = SIZE_MAX;
 	*place = place_of_new(fleet);
 	if (*place == SIZE_MAX)
 		return -ENOMEM;

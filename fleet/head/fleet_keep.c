@@ -182,52 +182,47 @@ static bool is_chunk(const void *bytes, size_t size, uint32_t type)
 }
 
 /* Writes into a file's head what differs from that of the stream. */
-static void put_head(char *at, const struct ncs_file_head *ours)
+static void put_head(struct ncs_file_head *head,
+		     const struct ncs_file_head *ours)
 {
-	struct ncs_chunk *chunk = (struct ncs_chunk *)at;
-	struct ncs_file_head *head = (struct ncs_file_head *)(chunk + 1);
-
 	memcpy(head->recording, ours->recording, sizeof(head->recording));
 	head->number = ours->number;
 	head->begun_monotonic_ns = ours->begun_monotonic_ns;
 	head->begun_realtime_ns = ours->begun_realtime_ns;
 	head->run = ours->run;
-	ncs_chunk_seal(chunk, head);
 }
 
 /* Adds a chunk to the bytes that are written next, compressed, as chunks of looks
  * that came in packs are not. */
-static int add_chunk(struct ncs_fleet_node *node, const char *bytes,
-		     struct ncs_chunk chunk)
+static int add_chunk(struct ncs_fleet_node *node, struct ncs_chunk chunk,
+		     const char *payload)
 {
 	struct ncs_fleet *fleet = node->fleet;
-	const struct ncs_file_head *head = &node->file.head;
-	const char *payload = bytes + sizeof(chunk);
-	size_t size = ncs_chunk_file_bytes(&chunk), packed = 0;
-	char *at;
+	size_t packed = 0;
+	char *at, *to;
 
 	if (!fleet->packer)
 		fleet->packer = ncs_packer_create(fleet->keeps->pack_level);
 	if (ncs_array_reserve(&fleet->packed.bytes, &fleet->packed.capacity,
-			      fleet->packed.size + size, 1) != 0)
+			      fleet->packed.size + ncs_chunk_file_bytes(&chunk),
+			      1) != 0)
 		return -ENOMEM;
 	at = fleet->packed.bytes + fleet->packed.size;
+	to = at + sizeof(chunk);
 	if (fleet->packer && chunk.type != NCS_CHUNK_FILE &&
 	    chunk.type != NCS_CHUNK_LOOK && !ncs_chunk_is_packed(&chunk))
 		packed = ncs_packer_pack(fleet->packer, payload, chunk.bytes,
-					 at + sizeof(chunk), chunk.bytes);
-	if (packed == 0) {
-		memcpy(at, bytes, size);
-		if (chunk.type == NCS_CHUNK_FILE &&
-		    chunk.bytes >= sizeof(*head))
-			put_head(at, head);
-	} else {
+					 to, chunk.bytes);
+	if (packed > 0)
 		chunk.bytes = packed;
-		ncs_chunk_seal(&chunk, at + sizeof(chunk));
-		memcpy(at, &chunk, sizeof(chunk));
-		memset(at + sizeof(chunk) + packed, 0,
-		       ncs_chunk_round(packed) - packed);
-	}
+	else
+		memcpy(to, payload, chunk.bytes);
+	memset(to + chunk.bytes, 0, ncs_chunk_round(chunk.bytes) - chunk.bytes);
+	if (chunk.type == NCS_CHUNK_FILE &&
+	    chunk.bytes >= sizeof(node->file.head))
+		put_head((struct ncs_file_head *)to, &node->file.head);
+	ncs_chunk_seal(&chunk, to);
+	memcpy(at, &chunk, sizeof(chunk));
 	fleet->packed.size += ncs_chunk_file_bytes(&chunk);
 	node->file.look_chunks++;
 	node->file.end.chunks++;
@@ -237,26 +232,18 @@ static int add_chunk(struct ncs_fleet_node *node, const char *bytes,
 /* Adds the chunk "tables": agents send it only with their first look. */
 static int add_tables(struct ncs_fleet_node *node)
 {
-	struct ncs_chunk chunk = {
+	size_t size = 0;
+	char *text = ncs_recording_tables_text(&size);
+	const struct ncs_chunk chunk = {
 		.type = NCS_CHUNK_TABLES,
 		.rank = NCS_NO_RANK,
 		.from_ns = node->file.head.begun_monotonic_ns,
 		.until_ns = node->file.head.begun_monotonic_ns,
+		.bytes = size,
+		.unpacked_bytes = size,
 	};
-	size_t size = 0;
-	char *text = ncs_recording_tables_text(&size), *bytes = NULL;
-	int error = -ENOMEM;
+	int error = text ? add_chunk(node, chunk, text) : -ENOMEM;
 
-	chunk.bytes = chunk.unpacked_bytes = size;
-	if (text)
-		bytes = calloc(1, ncs_chunk_file_bytes(&chunk));
-	if (bytes) {
-		ncs_chunk_seal(&chunk, text);
-		memcpy(bytes, &chunk, sizeof(chunk));
-		memcpy(bytes + sizeof(chunk), text, chunk.bytes);
-		error = add_chunk(node, bytes, chunk);
-	}
-	free(bytes);
 	free(text);
 	return error;
 }
@@ -293,7 +280,7 @@ static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 		const struct ncs_chunk *chunk =
 			(const struct ncs_chunk *)(bytes + at);
 
-		error = add_chunk(node, bytes + at, *chunk);
+		error = add_chunk(node, *chunk, (const char *)(chunk + 1));
 		at += ncs_chunk_file_bytes(chunk);
 		if (!error && chunk->type == NCS_CHUNK_FILE &&
 		    node->file.bytes == 0 &&

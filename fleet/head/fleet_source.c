@@ -9,11 +9,6 @@
 #include "ncclstat/reader.h"
 #include "shm/array.h"
 
-static struct ncs_fleet *self_of(struct ncs_source *source)
-{
-	return (struct ncs_fleet *)source;
-}
-
 static void forget_sample(struct ncs_fleet *self)
 {
 	if (self->has_snapshot)
@@ -24,7 +19,7 @@ static void forget_sample(struct ncs_fleet *self)
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 		 size_t why_size)
 {
-	struct ncs_fleet *self = self_of(source);
+	struct ncs_fleet *self = (struct ncs_fleet *)source;
 	int error = 0;
 
 	forget_sample(self);
@@ -50,7 +45,7 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 static size_t list_nodes(struct ncs_source *source,
 			 const struct ncs_node **nodes)
 {
-	struct ncs_fleet *self = self_of(source);
+	struct ncs_fleet *self = (struct ncs_fleet *)source;
 
 	*nodes = self->shown;
 	return self->shown_count;
@@ -255,7 +250,7 @@ static bool take_unreadable(struct ncs_fleet *self,
 
 static bool next(struct ncs_source *source, struct ncs_sample *sample)
 {
-	struct ncs_fleet *self = self_of(source);
+	struct ncs_fleet *self = (struct ncs_fleet *)source;
 	bool found = false;
 
 	pthread_mutex_lock(&self->mutex);
@@ -284,7 +279,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 
 static bool complete(struct ncs_source *source, struct ncs_sample *sample)
 {
-	struct ncs_fleet *self = self_of(source);
+	struct ncs_fleet *self = (struct ncs_fleet *)source;
 	const struct ncs_stream_rank *rank;
 	struct ncs_fleet_node *node;
 	char id[sizeof(self->id)];

@@ -232,14 +232,14 @@ static bool is_to_be_reported(enum ncs_node_state state)
 static int put_state(struct relay *relay, struct relay_node *node,
 		     const struct ncs_node *state, uint64_t now_ns)
 {
-	struct ncs_node_head head = { .state = state->state,
-				      .why_bytes = (uint32_t)strlen(
-					      state->why) };
-	char bytes[sizeof(struct ncs_chunk) +
-		   ((sizeof(head) + NCS_NODE_WHY_BYTES) / NCS_CHUNK_ALIGNMENT +
-		    1) * NCS_CHUNK_ALIGNMENT] = { 0 };
-	struct ncs_chunk chunk = { .type = NCS_CHUNK_NODE,
-				   .rank = NCS_NO_RANK };
+	struct {
+		struct ncs_chunk chunk;
+		struct ncs_node_head head;
+		char why[NCS_NODE_WHY_BYTES + NCS_CHUNK_ALIGNMENT];
+	} word = {
+		.chunk = { .type = NCS_CHUNK_NODE, .rank = NCS_NO_RANK },
+		.head = { .state = state->state },
+	};
 
 	if (!is_to_be_reported(state->state)) {
 		node->reported_ns = 0;
@@ -251,13 +251,13 @@ static int put_state(struct relay *relay, struct relay_node *node,
 		return 0;
 	node->reported = *state;
 	node->reported_ns = now_ns;
-	chunk.bytes = chunk.unpacked_bytes = sizeof(head) + head.why_bytes;
-	memcpy(bytes + sizeof(chunk), &head, sizeof(head));
-	memcpy(bytes + sizeof(chunk) + sizeof(head), state->why,
-	       head.why_bytes);
-	ncs_chunk_seal(&chunk, bytes + sizeof(chunk));
-	memcpy(bytes, &chunk, sizeof(chunk));
-	return put_lines(relay, node, bytes, ncs_chunk_file_bytes(&chunk));
+	word.head.why_bytes = (uint32_t)strlen(state->why);
+	word.chunk.bytes = sizeof(word.head) + word.head.why_bytes;
+	word.chunk.unpacked_bytes = word.chunk.bytes;
+	memcpy(word.why, state->why, word.head.why_bytes);
+	ncs_chunk_seal(&word.chunk, &word.head);
+	return put_lines(relay, node, (const char *)&word,
+			 ncs_chunk_file_bytes(&word.chunk));
 }
 
 /* --- The loop ------------------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include "fleet/stacks/read_stacks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/process.h"
+#include "shm/read/containers.h"
 
 #define TOOL_BYTES ((size_t)4 << 20)
 #define NODE_BYTES ((size_t)64 << 20)
@@ -41,17 +41,12 @@
  * text, if it cannot be read or is empty. */
 static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
 {
-	char path[64];
-	ssize_t bytes = -1;
-	int file;
+	FILE *file = ncs_process_file(pid, name);
+	size_t bytes = file ? fread(text, 1, size - 1, file) : 0;
 
-	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file >= 0) {
-		bytes = read(file, text, size - 1);
-		close(file);
-	}
-	text[bytes > 0 ? bytes : 0] = '\0';
+	text[bytes] = '\0';
+	if (file)
+		fclose(file);
 	return bytes > 0;
 }
 
@@ -81,14 +76,11 @@ static unsigned long status_number(const char *status, const char *key)
  * open its memory. */
 static bool may_attach(uint32_t pid)
 {
-	char path[64];
-	int file;
+	FILE *file = ncs_process_file(pid, "mem");
 
-	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file >= 0)
-		close(file);
-	return file >= 0;
+	if (file)
+		fclose(file);
+	return file;
 }
 
 /* Tells whether a process is the one that is asked for, and may be attached to:

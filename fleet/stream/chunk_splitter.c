@@ -68,35 +68,6 @@ static size_t after_damage(struct ncs_chunk_splitter *splitter, size_t at,
 	return find_header(splitter, at + 1);
 }
 
-/* Visits the chunk at an offset, a multiple of 64. Returns the offset to go on
- * at, the same one if more bytes are needed, or -errno. Sets *is_bad if no chunk
- * is there. */
-static int64_t take_chunk(struct ncs_chunk_splitter *splitter, size_t at,
-			  ncs_chunk_visit *visit, void *context, bool *is_bad)
-{
-	size_t left = splitter->size - at;
-	struct ncs_chunk chunk;
-	const char *payload;
-	int error;
-
-	*is_bad = false;
-	if (left < sizeof(chunk))
-		return (int64_t)at;
-	memcpy(&chunk, splitter->bytes + at, sizeof(chunk));
-	*is_bad = !ncs_chunk_is_good(&chunk);
-	if (*is_bad)
-		return (int64_t)find_header(splitter, at + 1);
-	if (left < ncs_chunk_file_bytes(&chunk))
-		return (int64_t)at;
-	payload = splitter->bytes + at + sizeof(chunk);
-	*is_bad = !ncs_chunk_payload_is_good(&chunk, payload);
-	if (*is_bad)
-		return (int64_t)after_damage(splitter, at, &chunk);
-	error = visit(context, &chunk, payload);
-	return error ? error :
-		       (int64_t)(at + ncs_chunk_file_bytes(&chunk));
-}
-
 /* Makes the offset of a chunk a multiple of 64. Returns it. If bytes were moved
  * too often for that, all are skipped. */
 static size_t align(struct ncs_chunk_splitter *splitter, size_t at)
@@ -117,27 +88,31 @@ static size_t align(struct ncs_chunk_splitter *splitter, size_t at)
 static int take_all(struct ncs_chunk_splitter *splitter, ncs_chunk_visit *visit,
 		    void *context)
 {
-	size_t at = 0;
-	bool is_bad;
+	size_t at = 0, next;
+	int error = 0;
 
-	for (;;) {
-		int64_t next = take_chunk(splitter, at, visit, context,
-					  &is_bad);
+	while (!error && splitter->size - at >= sizeof(struct ncs_chunk)) {
+		const struct ncs_chunk *chunk =
+			(const struct ncs_chunk *)(splitter->bytes + at);
+		bool is_good = ncs_chunk_is_good(chunk);
 
-		if (next < 0)
-			return (int)next;
-		if (is_bad) {
-			splitter->skipped_bytes += (size_t)next - at;
-			at = align(splitter, (size_t)next);
-		} else if ((size_t)next == at) {
+		if (is_good &&
+		    splitter->size - at < ncs_chunk_file_bytes(chunk))
 			break;
-		} else {
-			at = (size_t)next;
+		if (is_good && ncs_chunk_payload_is_good(chunk, chunk + 1)) {
+			error = visit(context, chunk,
+				      (const char *)(chunk + 1));
+			at += ncs_chunk_file_bytes(chunk);
+			continue;
 		}
+		next = is_good ? after_damage(splitter, at, chunk) :
+				 find_header(splitter, at + 1);
+		splitter->skipped_bytes += next - at;
+		at = align(splitter, next);
 	}
-	if (at > 0)
+	if (!error && at > 0)
 		drop(splitter, at);
-	return 0;
+	return error;
 }
 
 int ncs_chunk_splitter_feed(struct ncs_chunk_splitter *splitter,
