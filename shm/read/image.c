@@ -204,19 +204,23 @@ static void take_operations(struct image_writer *writer)
 	}
 }
 
-static void take_classes(struct image_writer *writer)
+/* Takes those of a table's first `count` entries, all of which begin with a key,
+ * that are in use. */
+static void take_entries(const struct image_writer *writer,
+			 const struct ncs_table *table, uint64_t count,
+			 size_t bytes)
 {
-	const struct ncs_reader *reader = writer->reader;
-	const struct ncs_table *table = &reader->header.classes;
+	for (size_t i = 0; i < count && i < table->count; i++) {
+		const uint64_t *key =
+			ncs_reader_entry(writer->reader, table, i);
 
-	for (size_t i = 0; i < table->count; i++) {
-		const struct ncs_class *class =
-			ncs_reader_entry(reader, table, i);
-
-		/* ORDER: pairs with claim() (plugin/state/class.c): the key is
-		 * stored before any count. */
-		if (ncs_load_acquire(&class->key) != 0)
-			take_words(writer, class, sizeof(*class));
+		/* ORDER: pairs with claim() (plugin/state/class.c), and with
+		 * ncs_range_publish() (plugin/events/range_stats.c), and with
+		 * claim_histogram() (plugin/events/range_stats.c): a range's
+		 * name is stored before the key, and the key before any
+		 * count. */
+		if (ncs_load_acquire(key) != 0)
+			take_words(writer, key, entry_bytes(table, bytes));
 	}
 }
 
@@ -257,38 +261,17 @@ static void take_histograms(struct image_writer *writer)
 	}
 }
 
-static void take_ranges(struct image_writer *writer)
+static void take_ranges(const struct image_writer *writer)
 {
-	const struct ncs_reader *reader = writer->reader;
-	const struct ncs_header *header = &reader->header;
+	const struct ncs_header *header = &writer->reader->header;
 	const struct ncs_header *copy = (struct ncs_header *)writer->image;
-	const struct ncs_table *table = &header->range_histograms;
 
-	if (!NCS_SEGMENT_HAS(header, ranges_filled))
+	if (!NCS_SEGMENT_HAS(header, ranges_filled) || copy->ranges_filled == 0)
 		return;
-	for (size_t i = 0; i < copy->ranges_filled && i < header->ranges.count;
-	     i++) {
-		const struct ncs_range *range =
-			ncs_reader_entry(reader, &header->ranges, i);
-
-		/* ORDER: pairs with ncs_range_publish()
-		 * (plugin/events/range_stats.c): the name is stored before the
-		 * key. */
-		if (ncs_load_acquire(&range->key) != 0)
-			take_words(writer, range,
-				   entry_bytes(&header->ranges,
-					       sizeof(*range)));
-	}
-	for (size_t i = 0; copy->ranges_filled > 0 && i < table->count; i++) {
-		const struct ncs_range_histogram *histogram =
-			ncs_reader_entry(reader, table, i);
-
-		/* ORDER: pairs with claim_histogram()
-		 * (plugin/events/range_stats.c): the key is stored before any
-		 * count. */
-		if (ncs_load_acquire(&histogram->key) != 0)
-			take_words(writer, histogram, sizeof(*histogram));
-	}
+	take_entries(writer, &header->ranges, copy->ranges_filled,
+		     sizeof(struct ncs_range));
+	take_entries(writer, &header->range_histograms, UINT64_MAX,
+		     sizeof(struct ncs_range_histogram));
 }
 
 bool ncs_image_take(struct ncs_reader *reader, void *image,
@@ -307,7 +290,8 @@ bool ncs_image_take(struct ncs_reader *reader, void *image,
 		take_lane(&writer, i);
 	take_channels(&writer);
 	take_operations(&writer);
-	take_classes(&writer);
+	take_entries(&writer, &reader->header.classes, UINT64_MAX,
+		     sizeof(struct ncs_class));
 	take_histograms(&writer);
 	take_ranges(&writer);
 	return !writer.torn;
