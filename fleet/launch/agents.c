@@ -69,21 +69,21 @@ static bool add_launchers(struct ncs_agents *agents,
 {
 	bool is_shared = agents->launch.way == NCS_AGENTS_BY_SLURM ||
 			 agents->launch.way == NCS_AGENTS_BY_COMMAND;
-	size_t launcher = SIZE_MAX;
+	struct ncs_launcher *launcher = NULL;
 
 	if (is_shared) {
 		launcher = ncs_agents_add_launcher(agents, NULL, 0);
-		if (launcher == SIZE_MAX)
+		if (!launcher)
 			return false;
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->hosts[i]->name;
-		size_t node = ncs_agents_add_node(agents, name);
+		struct ncs_agent_node *node = ncs_agents_add_node(agents, name);
 
 		if (!is_shared)
 			launcher = ncs_agents_add_launcher(agents, name, 0);
-		if (node == SIZE_MAX || launcher == SIZE_MAX ||
-		    !ncs_agents_ask_launcher(agents, launcher, node))
+		if (!node || !launcher ||
+		    !ncs_agents_ask_launcher(launcher, node))
 			return false;
 	}
 	return true;
@@ -163,15 +163,14 @@ static struct ncs_launcher *launcher_of(const struct ncs_agents *agents,
  * next time. */
 static void add_pod(struct ncs_agents *agents, const char *pod, uint64_t now_ns)
 {
-	size_t node = ncs_agents_add_node(agents, pod);
-	size_t launcher = SIZE_MAX;
+	struct ncs_agent_node *node = ncs_agents_add_node(agents, pod);
+	struct ncs_launcher *launcher = NULL;
 
-	if (node != SIZE_MAX)
+	if (node)
 		launcher = ncs_agents_add_launcher(agents, pod, now_ns);
 	/* A launcher without its node must not run. */
-	if (launcher != SIZE_MAX &&
-	    !ncs_agents_ask_launcher(agents, launcher, node))
-		agents->launchers[launcher]->phase = NCS_LAUNCHER_DONE;
+	if (launcher && !ncs_agents_ask_launcher(launcher, node))
+		launcher->phase = NCS_LAUNCHER_DONE;
 }
 
 static void take_pod(struct ncs_agents *agents, const char *pod,
@@ -282,7 +281,7 @@ static bool take_events(struct ncs_agents *agents,
 		if (number == WAKE)
 			woken = read(agents->wake, &value, sizeof(value)) > 0;
 		else
-			ncs_agents_read(agents, (size_t)(number >> 1),
+			ncs_agents_read(agents, agents->launchers[number >> 1],
 					(number & 1) != 0);
 	}
 	return woken;

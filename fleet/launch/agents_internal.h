@@ -17,17 +17,16 @@ struct ncs_failure {
 	char message[NCS_NODE_WHY_BYTES]; /* clean; that which fits the row */
 };
 
-/* No child. */
-#define NCS_NO_CHILD SIZE_MAX
+struct ncs_launcher;
 
 struct ncs_agent_node {
 	struct ncs_hash_link link; /* by name */
 	size_t number;
 	char name[NCS_NODE_NAME_BYTES];
 	char reach[NCS_NODE_REACH_BYTES];
-	size_t launcher; /* the latest that was asked to reach it; NCS_NO_CHILD:
-			    none was, a command told of it */
-	size_t child;    /* the one through which its agent tells */
+	/* The latest that was asked to reach it, NULL: none was, a command told
+	 * of it; and the one through which its agent tells, NULL: none. */
+	struct ncs_launcher *launcher, *child;
 	bool has_spoken;           /* through that child */
 	enum ncs_node_state state; /* that the sink knows */
 	bool is_judged; /* its present launcher has failed or ended there */
@@ -55,10 +54,12 @@ enum ncs_launcher_phase {
 
 /* A launcher: a child process that starts one or many agents. */
 struct ncs_launcher {
+	size_t number;
 	struct ncs_subprocess child;
 	enum ncs_launcher_phase phase;
 	char *target;  /* a host or a pod; NULL for many nodes */
-	size_t *nodes; /* those it starts; none are known of a command */
+	/* Those it starts; none are known of a command. */
+	struct ncs_agent_node **nodes;
 	size_t node_count;
 	bool has_spoken;  /* since it was started */
 	bool is_replaced; /* by launchers without the nodes that are silent */
@@ -100,25 +101,28 @@ struct ncs_agents {
 
 /* --- agents_nodes.c ------------------------------------------------------ */
 
-/* Adds a node. Returns its number, or SIZE_MAX if there is no memory or there
- * are too many. */
-size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name);
+/* Adds a node. Returns NULL if there is no memory or there are too many. */
+struct ncs_agent_node *ncs_agents_add_node(struct ncs_agents *agents,
+					   const char *name);
 
 /* Tells the sink of nodes that it does not know. */
 void ncs_agents_tell_nodes(struct ncs_agents *agents);
 
 /* Sets a node's state and tells the sink, if it is another one or `why` is not
  * empty. */
-void ncs_agents_set_state(struct ncs_agents *agents, size_t node,
+void ncs_agents_set_state(struct ncs_agents *agents,
+			  struct ncs_agent_node *node,
 			  enum ncs_node_state state, const char *why);
 
 /* Takes a line that a launcher has written. */
-void ncs_agents_take_line(struct ncs_agents *agents, size_t launcher,
-			  char *line, size_t length);
+void ncs_agents_take_line(struct ncs_agents *agents,
+			  struct ncs_launcher *launcher, char *line,
+			  size_t length);
 
 /* Judges the nodes of a launcher that has ended. Returns whether it may be
  * started again. */
-bool ncs_agents_judge_end(struct ncs_agents *agents, size_t launcher);
+bool ncs_agents_judge_end(struct ncs_agents *agents,
+			  const struct ncs_launcher *launcher);
 
 /* Frees all nodes. */
 void ncs_agents_release_nodes(struct ncs_agents *agents);
@@ -133,20 +137,22 @@ void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns);
 /* --- agents_launchers.c -------------------------------------------------- */
 
 /* Adds a launcher that is to be started at `due_ns`: of one host or pod, or of
- * all nodes that it is asked to reach. Returns its number, or SIZE_MAX. The
+ * all nodes that it is asked to reach. Returns NULL without memory. The
  * other function asks it to reach a node, and returns whether there was memory
  * for that. */
-size_t ncs_agents_add_launcher(struct ncs_agents *agents, const char *target,
-			       uint64_t due_ns);
-bool ncs_agents_ask_launcher(struct ncs_agents *agents, size_t launcher,
-			     size_t node);
+struct ncs_launcher *ncs_agents_add_launcher(struct ncs_agents *agents,
+					     const char *target,
+					     uint64_t due_ns);
+bool ncs_agents_ask_launcher(struct ncs_launcher *launcher,
+			     struct ncs_agent_node *node);
 
 /* Starts launchers that are due; notices those that have ended; and replaces a
  * step of Slurm in which some nodes are silent by one without them. */
 void ncs_agents_look_after(struct ncs_agents *agents, uint64_t now_ns);
 
 /* Reads what a launcher has written to its output or standard error. */
-void ncs_agents_read(struct ncs_agents *agents, size_t launcher, bool is_error);
+void ncs_agents_read(struct ncs_agents *agents, struct ncs_launcher *launcher,
+		     bool is_error);
 
 /* Ends and frees all launchers. */
 void ncs_agents_end_launchers(struct ncs_agents *agents);

@@ -41,8 +41,9 @@
 
 /* --- Adding -------------------------------------------------------------- */
 
-size_t ncs_agents_add_launcher(struct ncs_agents *agents, const char *target,
-			       uint64_t due_ns)
+struct ncs_launcher *ncs_agents_add_launcher(struct ncs_agents *agents,
+					     const char *target,
+					     uint64_t due_ns)
 {
 	struct ncs_launcher *launcher = NULL;
 
@@ -51,32 +52,32 @@ size_t ncs_agents_add_launcher(struct ncs_agents *agents, const char *target,
 			      sizeof(struct ncs_launcher *)) == 0)
 		launcher = calloc(1, sizeof(*launcher));
 	if (!launcher)
-		return SIZE_MAX;
+		return NULL;
 	launcher->target = target ? strdup(target) : NULL;
 	if (target && !launcher->target) {
 		free(launcher);
-		return SIZE_MAX;
+		return NULL;
 	}
 	launcher->child.input = -1;
 	launcher->child.output = -1;
 	launcher->child.error = -1;
 	launcher->due_ns = due_ns;
-	agents->launchers[agents->launcher_count] = launcher;
-	return agents->launcher_count++;
+	launcher->number = agents->launcher_count;
+	agents->launchers[agents->launcher_count++] = launcher;
+	return launcher;
 }
 
-bool ncs_agents_ask_launcher(struct ncs_agents *agents, size_t number,
-			     size_t node)
+bool ncs_agents_ask_launcher(struct ncs_launcher *launcher,
+			     struct ncs_agent_node *node)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
-	size_t *nodes = realloc(launcher->nodes,
-				(launcher->node_count + 1) * sizeof(*nodes));
+	struct ncs_agent_node **nodes = realloc(
+		launcher->nodes, (launcher->node_count + 1) * sizeof(*nodes));
 
 	if (!nodes)
 		return false;
 	nodes[launcher->node_count++] = node;
 	launcher->nodes = nodes;
-	agents->nodes[node]->launcher = number;
+	node->launcher = launcher;
 	return true;
 }
 
@@ -93,7 +94,7 @@ static void add_component(const struct ncs_agents *agents,
 	FILE *file = open_memstream(&names, &size);
 
 	for (size_t i = 0; file && i < launcher->node_count; i++) {
-		const char *name = agents->nodes[launcher->nodes[i]]->name;
+		const char *name = launcher->nodes[i]->name;
 
 		if (ncs_slurm_component_of(&agents->job, name) == component)
 			fprintf(file, "%s%s", count++ > 0 ? "," : "", name);
@@ -147,12 +148,12 @@ static void add_words(const struct ncs_agents *agents,
 }
 
 /* Has epoll tell of one of a launcher's files. */
-static int watch(struct ncs_agents *agents, size_t number, int file,
-		 bool is_error)
+static int watch(struct ncs_agents *agents, const struct ncs_launcher *launcher,
+		 int file, bool is_error)
 {
 	struct epoll_event event = {
 		.events = EPOLLIN,
-		.data.u64 = (uint64_t)number << 1 | is_error,
+		.data.u64 = (uint64_t)launcher->number << 1 | is_error,
 	};
 
 	return epoll_ctl(agents->events, EPOLL_CTL_ADD, file, &event) == 0 ?
@@ -161,30 +162,28 @@ static int watch(struct ncs_agents *agents, size_t number, int file,
 }
 
 /* Begins a new run of a launcher: forgets what the one before said. */
-static void forget(struct ncs_agents *agents, struct ncs_launcher *launcher)
+static void forget(struct ncs_launcher *launcher)
 {
 	launcher->has_spoken = false;
 	memset(&launcher->failure, 0, sizeof(launcher->failure));
 	launcher->output.used = 0;
 	launcher->error.used = 0;
 	for (size_t i = 0; i < launcher->node_count; i++) {
-		struct ncs_agent_node *node = agents->nodes[launcher->nodes[i]];
-
-		node->is_judged = false;
-		node->status = 0;
+		launcher->nodes[i]->is_judged = false;
+		launcher->nodes[i]->status = 0;
 	}
 }
 
 /* Decides whether and when a launcher that has ended is started again. */
-static void end(struct ncs_agents *agents, size_t number, uint64_t now_ns)
+static void end(struct ncs_agents *agents, struct ncs_launcher *launcher,
+		uint64_t now_ns)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
 	bool again;
 
 	ncs_subprocess_release(&launcher->child);
 	if (launcher->has_spoken)
 		launcher->pause_ns = 0;
-	again = ncs_agents_judge_end(agents, number);
+	again = ncs_agents_judge_end(agents, launcher);
 	if (!again || launcher->is_replaced ||
 	    agents->launch.way == NCS_AGENTS_BY_COMMAND) {
 		launcher->phase = NCS_LAUNCHER_DONE;
@@ -199,13 +198,13 @@ static void end(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	launcher->due_ns = now_ns + launcher->pause_ns;
 }
 
-static void start(struct ncs_agents *agents, size_t number, uint64_t now_ns)
+static void start(struct ncs_agents *agents, struct ncs_launcher *launcher,
+		  uint64_t now_ns)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
 	struct ncs_words words = { .count = 0 };
 	int error = -ENOMEM;
 
-	forget(agents, launcher);
+	forget(launcher);
 	add_words(agents, launcher, &words);
 	if (!words.failed)
 		error = ncs_subprocess_start(&launcher->child, &agents->guard,
@@ -215,9 +214,9 @@ static void start(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	/* It gets its orders with the next beat. */
 	agents->beat_ns = 0;
 	if (!error)
-		error = watch(agents, number, launcher->child.output, false);
+		error = watch(agents, launcher, launcher->child.output, false);
 	if (!error)
-		error = watch(agents, number, launcher->child.error, true);
+		error = watch(agents, launcher, launcher->child.error, true);
 	if (error) {
 		snprintf(launcher->failure.message,
 			 sizeof(launcher->failure.message),
@@ -227,7 +226,7 @@ static void start(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 		launcher->child.status = -1;
 		ncs_subprocess_signal(&launcher->child, SIGKILL);
 		if (launcher->child.pid == 0)
-			end(agents, number, now_ns);
+			end(agents, launcher, now_ns);
 	}
 	ncs_words_release(&words);
 }
@@ -236,22 +235,22 @@ static void start(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 
 /* Splits the nodes of a step into those that tell, for a step that begins now,
  * and the others, for one that begins later. */
-static void replace(struct ncs_agents *agents, size_t number, uint64_t now_ns)
+static void replace(struct ncs_agents *agents, struct ncs_launcher *step,
+		    uint64_t now_ns)
 {
-	size_t telling = ncs_agents_add_launcher(agents, NULL, now_ns);
-	size_t silent =
+	struct ncs_launcher *telling =
+		ncs_agents_add_launcher(agents, NULL, now_ns);
+	struct ncs_launcher *silent =
 		ncs_agents_add_launcher(agents, NULL, now_ns + SILENT_NS);
-	struct ncs_launcher *step = agents->launchers[number];
 
-	if (telling == SIZE_MAX || silent == SIZE_MAX)
+	if (!telling || !silent)
 		return;
 	step->is_replaced = true;
 	for (size_t i = 0; i < step->node_count; i++) {
-		size_t node = step->nodes[i];
-		bool tells = agents->nodes[node]->child == number;
+		struct ncs_agent_node *node = step->nodes[i];
+		bool tells = node->child == step;
 
-		ncs_agents_ask_launcher(agents, tells ? telling : silent,
-					node);
+		ncs_agents_ask_launcher(tells ? telling : silent, node);
 		if (!tells)
 			ncs_agents_set_state(agents, node,
 					     NCS_NODE_NOT_REACHABLE,
@@ -260,18 +259,17 @@ static void replace(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	}
 }
 
-static void look_at_step(struct ncs_agents *agents, size_t number,
+static void look_at_step(struct ncs_agents *agents, struct ncs_launcher *step,
 			 uint64_t now_ns)
 {
-	struct ncs_launcher *step = agents->launchers[number];
 	uint64_t age_ns = now_ns - step->began_ns;
 	size_t telling = 0;
 
 	for (size_t i = 0; i < step->node_count; i++)
-		telling += agents->nodes[step->nodes[i]]->child == number;
+		telling += step->nodes[i]->child == step;
 	if (!step->is_replaced && telling > 0 && telling < step->node_count &&
 	    age_ns > STEP_NS)
-		replace(agents, number, now_ns);
+		replace(agents, step, now_ns);
 	/* Its nodes tell through their new step, or will have to. */
 	else if (step->is_replaced && (telling == 0 || age_ns > REPLACED_NS))
 		ncs_subprocess_signal(&step->child, SIGTERM);
@@ -287,20 +285,19 @@ static bool is_starting(const struct ncs_launcher *launcher, uint64_t now_ns)
 }
 
 /* Notices the end of a launcher. What it wrote before is read first. */
-static void look_at(struct ncs_agents *agents, size_t number, uint64_t now_ns)
+static void look_at(struct ncs_agents *agents, struct ncs_launcher *launcher,
+		    uint64_t now_ns)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
-
 	if (launcher->phase != NCS_LAUNCHER_RUNS)
 		return;
 	if (ncs_subprocess_runs(&launcher->child, &agents->guard)) {
 		if (agents->launch.way == NCS_AGENTS_BY_SLURM)
-			look_at_step(agents, number, now_ns);
+			look_at_step(agents, launcher, now_ns);
 		return;
 	}
-	ncs_agents_read(agents, number, true);
-	ncs_agents_read(agents, number, false);
-	end(agents, number, now_ns);
+	ncs_agents_read(agents, launcher, true);
+	ncs_agents_read(agents, launcher, false);
+	end(agents, launcher, now_ns);
 }
 
 /* Tells all agents that we live. What a command of the user's does with its
@@ -333,15 +330,15 @@ void ncs_agents_look_after(struct ncs_agents *agents, uint64_t now_ns)
 	agents->look_ns = now_ns + LOOK_NS;
 	ncs_guard_check(&agents->guard);
 	for (size_t i = 0; i < agents->launcher_count; i++)
-		look_at(agents, i, now_ns);
+		look_at(agents, agents->launchers[i], now_ns);
 	for (size_t i = 0; i < agents->launcher_count; i++)
 		starting += is_starting(agents->launchers[i], now_ns);
 	for (size_t i = 0; i < agents->launcher_count; i++) {
-		const struct ncs_launcher *launcher = agents->launchers[i];
+		struct ncs_launcher *launcher = agents->launchers[i];
 
 		if (launcher->phase == NCS_LAUNCHER_WAITS &&
 		    launcher->due_ns <= now_ns && starting < STARTING_MAX) {
-			start(agents, i, now_ns);
+			start(agents, launcher, now_ns);
 			starting++;
 		}
 	}
@@ -350,7 +347,7 @@ void ncs_agents_look_after(struct ncs_agents *agents, uint64_t now_ns)
 
 /* --- Reading ------------------------------------------------------------- */
 
-static void take_bytes(struct ncs_agents *agents, size_t number,
+static void take_bytes(struct ncs_agents *agents, struct ncs_launcher *launcher,
 		       struct ncs_line_splitter *splitter, const char *bytes,
 		       size_t size)
 {
@@ -358,12 +355,12 @@ static void take_bytes(struct ncs_agents *agents, size_t number,
 	char *line;
 
 	while ((line = ncs_line_next(splitter, &bytes, &size, &length)))
-		ncs_agents_take_line(agents, number, line, length);
+		ncs_agents_take_line(agents, launcher, line, length);
 }
 
-void ncs_agents_read(struct ncs_agents *agents, size_t number, bool is_error)
+void ncs_agents_read(struct ncs_agents *agents, struct ncs_launcher *launcher,
+		     bool is_error)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
 	int *file = is_error ? &launcher->child.error : &launcher->child.output;
 	struct ncs_line_splitter *splitter = is_error ? &launcher->error :
 							&launcher->output;
@@ -377,13 +374,13 @@ void ncs_agents_read(struct ncs_agents *agents, size_t number, bool is_error)
 		if (size < 0 && errno == EAGAIN)
 			return;
 		if (size > 0) {
-			take_bytes(agents, number, splitter, bytes,
+			take_bytes(agents, launcher, splitter, bytes,
 				   (size_t)size);
 			continue;
 		}
 		/* The last line may lack its end. */
 		if (splitter->used > 0)
-			take_bytes(agents, number, splitter, "\n", 1);
+			take_bytes(agents, launcher, splitter, "\n", 1);
 		close(*file);
 		*file = -1;
 		/* Its end is noticed at once. */

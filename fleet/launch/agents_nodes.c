@@ -33,8 +33,8 @@
 /* --- Nodes --------------------------------------------------------------- */
 
 /* Finds a node by exactly this name of `length` bytes. */
-static size_t find_exactly(const struct ncs_agents *agents, const char *name,
-			   size_t length)
+static struct ncs_agent_node *find_exactly(const struct ncs_agents *agents,
+					   const char *name, size_t length)
 {
 	struct ncs_hash_link *link = ncs_hash_table_first(
 		&agents->by_name, XXH3_64bits(name, length));
@@ -45,19 +45,18 @@ static size_t find_exactly(const struct ncs_agents *agents, const char *name,
 
 		if (strlen(node->name) == length &&
 		    memcmp(node->name, name, length) == 0)
-			return node->number;
+			return node;
 	}
-	return SIZE_MAX;
+	return NULL;
 }
 
 /* Finds a node by its name; an agent may know the domain, too. */
-static size_t find_node(const struct ncs_agents *agents, const char *name)
+static struct ncs_agent_node *find_node(const struct ncs_agents *agents,
+					const char *name)
 {
-	size_t node = find_exactly(agents, name, strlen(name));
+	struct ncs_agent_node *node = find_exactly(agents, name, strlen(name));
 
-	return node != SIZE_MAX ?
-		       node :
-		       find_exactly(agents, name, strcspn(name, "."));
+	return node ? node : find_exactly(agents, name, strcspn(name, "."));
 }
 
 /* Writes what stands before a command to run it on a node: as its agent is
@@ -97,7 +96,8 @@ static void find_reach(const struct ncs_agents *agents, const char *name,
 		text[0] = 0;
 }
 
-size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
+struct ncs_agent_node *ncs_agents_add_node(struct ncs_agents *agents,
+					   const char *name)
 {
 	const char *at = strrchr(name, '@'), *slash = strrchr(name, '/');
 	const char *target = name;
@@ -109,23 +109,22 @@ size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
 	    ncs_array_reserve(&agents->nodes, &agents->node_capacity,
 			      agents->node_count + 1,
 			      sizeof(struct ncs_agent_node *)) != 0)
-		return SIZE_MAX;
+		return NULL;
 	node = calloc(1, sizeof(*node));
 	if (!node)
-		return SIZE_MAX;
+		return NULL;
 	snprintf(node->name, sizeof(node->name), "%s", name);
 	find_reach(agents, target, node->reach, sizeof(node->reach));
 	node->number = agents->node_count;
-	node->launcher = node->child = NCS_NO_CHILD;
 	node->state = NCS_NODE_STARTING;
 	if (ncs_hash_table_insert(&agents->by_name, &node->link,
 				  XXH3_64bits(node->name,
 					      strlen(node->name))) != 0) {
 		free(node);
-		return SIZE_MAX;
+		return NULL;
 	}
-	agents->nodes[agents->node_count] = node;
-	return agents->node_count++;
+	agents->nodes[agents->node_count++] = node;
+	return node;
 }
 
 void ncs_agents_tell_nodes(struct ncs_agents *agents)
@@ -145,16 +144,15 @@ void ncs_agents_release_nodes(struct ncs_agents *agents)
 	ncs_hash_table_release(&agents->by_name);
 }
 
-void ncs_agents_set_state(struct ncs_agents *agents, size_t node,
+void ncs_agents_set_state(struct ncs_agents *agents,
+			  struct ncs_agent_node *node,
 			  enum ncs_node_state state, const char *why)
 {
-	struct ncs_agent_node *known = agents->nodes[node];
-
-	known->is_judged = state != NCS_NODE_STARTING;
-	if (known->state == state && !why[0])
+	node->is_judged = state != NCS_NODE_STARTING;
+	if (node->state == state && !why[0])
 		return;
-	known->state = state;
-	agents->sink->state(agents->sink->context, node, state, why);
+	node->state = state;
+	agents->sink->state(agents->sink->context, node->number, state, why);
 }
 
 /* --- Failures ------------------------------------------------------------ */
@@ -291,30 +289,28 @@ static bool may_pass(enum ncs_node_state state)
 /* Whether what a launcher says of a node is believed: it was asked to reach it,
  * and no later one tells of it. A command of the user's reaches nodes that only
  * it knows. */
-static bool is_asked(const struct ncs_agents *agents, size_t launcher,
-		     size_t node)
+static bool is_asked(const struct ncs_launcher *launcher,
+		     const struct ncs_agent_node *node)
 {
-	const struct ncs_agent_node *known = agents->nodes[node];
-
-	return known->launcher == NCS_NO_CHILD || known->launcher == launcher ||
-	       known->child == launcher;
+	return !node->launcher || node->launcher == launcher ||
+	       node->child == launcher;
 }
 
-/* Returns the node that a line is of; SIZE_MAX if it is of none that is to be
+/* Returns the node that a line is of; NULL if it is of none that is to be
  * believed, or there are too many. */
-static size_t node_of(struct ncs_agents *agents, size_t number,
-		      const struct ncs_line *line)
+static struct ncs_agent_node *node_of(struct ncs_agents *agents,
+				      const struct ncs_launcher *launcher,
+				      const struct ncs_line *line)
 {
-	const struct ncs_launcher *launcher = agents->launchers[number];
-	size_t node;
+	struct ncs_agent_node *node;
 
 	if (launcher->target)
 		return launcher->nodes[0];
 	node = find_node(agents, line->node);
-	if (node != SIZE_MAX)
-		return is_asked(agents, number, node) ? node : SIZE_MAX;
+	if (node)
+		return is_asked(launcher, node) ? node : NULL;
 	if (agents->launch.way != NCS_AGENTS_BY_COMMAND)
-		return SIZE_MAX;
+		return NULL;
 	node = ncs_agents_add_node(agents, line->node);
 	ncs_agents_tell_nodes(agents);
 	return node;
@@ -322,54 +318,49 @@ static size_t node_of(struct ncs_agents *agents, size_t number,
 
 /* Whether a line comes from another agent than the one that the launcher of many
  * nodes has started on this one: it starts one a node. */
-static bool is_foreign(const struct ncs_agents *agents, size_t number,
+static bool is_foreign(const struct ncs_launcher *launcher,
 		       const struct ncs_agent_node *node,
 		       const struct ncs_line *line)
 {
-	return !agents->launchers[number]->target && node->launcher == number &&
-	       node->child == number && line->agent != node->order.agent;
+	return !launcher->target && node->launcher == launcher &&
+	       node->child == launcher && line->agent != node->order.agent;
 }
 
-static void take_ours(struct ncs_agents *agents, size_t number,
+static void take_ours(struct ncs_agents *agents, struct ncs_launcher *launcher,
 		      const struct ncs_line *line)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
-	size_t node = node_of(agents, number, line);
-	struct ncs_agent_node *known;
+	struct ncs_agent_node *node = node_of(agents, launcher, line);
 	enum ncs_line_step step;
 
-	if (node == SIZE_MAX)
+	if (!node || is_foreign(launcher, node, line))
 		return;
-	known = agents->nodes[node];
-	if (is_foreign(agents, number, known, line))
-		return;
-	step = ncs_line_order_take(&known->order, line);
+	step = ncs_line_order_take(&node->order, line);
 	if (step == NCS_LINE_DROP)
 		return;
-	if (step == NCS_LINE_BEGINS || known->child != number) {
-		known->child = number;
-		known->has_spoken = true;
-		memset(&known->failure, 0, sizeof(known->failure));
-		known->status = 0;
+	if (step == NCS_LINE_BEGINS || node->child != launcher) {
+		node->child = launcher;
+		node->has_spoken = true;
+		memset(&node->failure, 0, sizeof(node->failure));
+		node->status = 0;
 		ncs_agents_set_state(agents, node, NCS_NODE_STARTING, "");
 	}
 	launcher->has_spoken = true;
-	agents->sink->bytes(agents->sink->context, node, step, line->bytes,
-			    line->byte_count);
+	agents->sink->bytes(agents->sink->context, node->number, step,
+			    line->bytes, line->byte_count);
 }
 
 /* --- Messages ------------------------------------------------------------ */
 
 /* Tells, once a second, that a launcher's messages are left out. */
-static void say_over(const struct ncs_agents *agents, size_t number)
+static void say_over(const struct ncs_agents *agents,
+		     struct ncs_launcher *launcher)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
-
 	if (launcher->room.is_over)
 		return;
 	launcher->room.is_over = true;
 	if (launcher->target)
-		agents->sink->state(agents->sink->context, launcher->nodes[0],
+		agents->sink->state(agents->sink->context,
+				    launcher->nodes[0]->number,
 				    NCS_NODE_OVER_LIMIT, TOO_MANY_MESSAGES);
 	else
 		take_failure(&launcher->failure, TOO_MANY_MESSAGES);
@@ -377,9 +368,10 @@ static void say_over(const struct ncs_agents *agents, size_t number)
 
 /* Takes a message off those that are read in this second. Returns false if there
  * are none left. */
-static bool has_message_room(const struct ncs_agents *agents, size_t number)
+static bool has_message_room(const struct ncs_agents *agents,
+			     struct ncs_launcher *launcher)
 {
-	struct ncs_message_room *room = &agents->launchers[number]->room;
+	struct ncs_message_room *room = &launcher->room;
 	uint64_t second = ncs_clock_monotonic_ns() / SECOND_NS;
 
 	if (second != room->second)
@@ -390,7 +382,7 @@ static bool has_message_room(const struct ncs_agents *agents, size_t number)
 			.names = NAMES_A_SECOND,
 		};
 	if (room->messages == 0 || room->names == 0) {
-		say_over(agents, number);
+		say_over(agents, launcher);
 		return false;
 	}
 	room->messages--;
@@ -400,42 +392,43 @@ static bool has_message_room(const struct ncs_agents *agents, size_t number)
 /* Nodes that a message names. */
 struct named_nodes {
 	uint64_t message;
-	size_t *nodes;
+	struct ncs_agent_node **nodes;
 	size_t count;
 	size_t capacity;
 };
 
 /* Adds a node that the launcher was asked to reach. */
-static void add_named(const struct ncs_agents *agents, size_t launcher,
-		      size_t node, struct named_nodes *named)
+static void add_named(const struct ncs_launcher *launcher,
+		      struct ncs_agent_node *node, struct named_nodes *named)
 {
-	if (node == SIZE_MAX || !is_asked(agents, launcher, node) ||
-	    agents->nodes[node]->message == named->message ||
-	    ncs_array_reserve(&named->nodes, &named->capacity,
-			      named->count + 1, sizeof(*named->nodes)) != 0)
+	if (!node || !is_asked(launcher, node) ||
+	    node->message == named->message ||
+	    ncs_array_reserve(&named->nodes, &named->capacity, named->count + 1,
+			      sizeof(*named->nodes)) != 0)
 		return;
-	agents->nodes[node]->message = named->message;
+	node->message = named->message;
 	named->nodes[named->count++] = node;
 }
 
 /* Adds the nodes that a word names: Slurm writes n[02-04], and slurmstepd-n02;
  * mpirun and pdsh write a name alone. */
-static void add_word(const struct ncs_agents *agents, size_t launcher,
-		     const char *word, struct named_nodes *named)
+static void add_word(const struct ncs_agents *agents,
+		     struct ncs_launcher *launcher, const char *word,
+		     struct named_nodes *named)
 {
 	static const char daemon[] = "slurmstepd-";
-	struct ncs_message_room *room = &agents->launchers[launcher]->room;
+	struct ncs_message_room *room = &launcher->room;
 	struct ncs_hostlist list = { .count = 0 };
 	char error[64];
 
 	if (strncmp(word, daemon, sizeof(daemon) - 1) == 0)
 		word += sizeof(daemon) - 1;
 	if (!strchr(word, '['))
-		add_named(agents, launcher, find_node(agents, word), named);
+		add_named(launcher, find_node(agents, word), named);
 	else if (ncs_hostlist_add_within(&list, word, &room->names, error,
 					 sizeof(error)) == 0)
 		for (size_t i = 0; i < list.count; i++)
-			add_named(agents, launcher,
+			add_named(launcher,
 				  find_node(agents, list.hosts[i]->name),
 				  named);
 	if (room->names == 0)
@@ -443,8 +436,9 @@ static void add_word(const struct ncs_agents *agents, size_t launcher,
 	ncs_hostlist_release(&list);
 }
 
-static void find_named(const struct ncs_agents *agents, size_t launcher,
-		       const char *message, struct named_nodes *named)
+static void find_named(const struct ncs_agents *agents,
+		       struct ncs_launcher *launcher, const char *message,
+		       struct named_nodes *named)
 {
 	char word[NCS_HOST_NAME_BYTES];
 
@@ -470,7 +464,7 @@ static void find_named(const struct ncs_agents *agents, size_t launcher,
  * has told. */
 static void judge(struct ncs_agents *agents,
 		  const struct ncs_launcher *launcher,
-		  const struct ncs_agent_node *node, int status)
+		  struct ncs_agent_node *node, int status)
 {
 	const struct ncs_failure *failure = &node->failure;
 	char why[NCS_NODE_WHY_BYTES];
@@ -480,23 +474,23 @@ static void judge(struct ncs_agents *agents,
 	if (!failure->message[0] || (!failure->row && launcher->failure.row))
 		failure = &launcher->failure;
 	state = judge_failure(failure, status, node->has_spoken, why);
-	ncs_agents_set_state(agents, node->number, state, why);
+	ncs_agents_set_state(agents, node, state, why);
 }
 
 /* Takes a message of a launcher of many nodes. A node's reason may come after
  * the status, as the two come by different ways to srun. */
-static void take_shared_message(struct ncs_agents *agents, size_t number,
+static void take_shared_message(struct ncs_agents *agents,
+				struct ncs_launcher *launcher,
 				const char *message)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
 	struct named_nodes named = { .message = ++agents->messages };
 	int status = status_in(message);
 
-	find_named(agents, number, message, &named);
+	find_named(agents, launcher, message, &named);
 	if (named.count == 0)
 		take_failure(&launcher->failure, message);
 	for (size_t i = 0; i < named.count; i++) {
-		struct ncs_agent_node *node = agents->nodes[named.nodes[i]];
+		struct ncs_agent_node *node = named.nodes[i];
 		size_t row = node->failure.row;
 
 		take_failure(&node->failure, message);
@@ -510,24 +504,24 @@ static void take_shared_message(struct ncs_agents *agents, size_t number,
 }
 
 /* Takes a line that is not of ours. */
-static void take_message(struct ncs_agents *agents, size_t number,
-			 enum ncs_line_kind kind, const char *line)
+static void take_message(struct ncs_agents *agents,
+			 struct ncs_launcher *launcher, enum ncs_line_kind kind,
+			 const char *line)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
-
-	if (!has_message_room(agents, number))
+	if (!has_message_room(agents, launcher))
 		return;
 	if (!launcher->target && kind == NCS_LINE_MESSAGE)
-		take_shared_message(agents, number, line);
+		take_shared_message(agents, launcher, line);
 	else if (launcher->target && kind == NCS_LINE_MESSAGE)
-		take_failure(&agents->nodes[launcher->nodes[0]]->failure, line);
+		take_failure(&launcher->nodes[0]->failure, line);
 	else if (launcher->target)
 		ncs_agents_set_state(agents, launcher->nodes[0],
 				     NCS_NODE_OTHER_VERSION,
 				     "it writes lines of another form");
 }
 
-void ncs_agents_take_line(struct ncs_agents *agents, size_t number, char *line,
+void ncs_agents_take_line(struct ncs_agents *agents,
+			  struct ncs_launcher *launcher, char *line,
 			  size_t length)
 {
 	struct ncs_line parsed;
@@ -535,11 +529,11 @@ void ncs_agents_take_line(struct ncs_agents *agents, size_t number, char *line,
 
 	switch (kind) {
 	case NCS_LINE_OURS:
-		take_ours(agents, number, &parsed);
+		take_ours(agents, launcher, &parsed);
 		break;
 	case NCS_LINE_FOREIGN:
 	case NCS_LINE_MESSAGE:
-		take_message(agents, number, kind, line);
+		take_message(agents, launcher, kind, line);
 		break;
 	case NCS_LINE_TORN: /* its number is missing: the next one shows it */
 		break;
@@ -550,39 +544,37 @@ void ncs_agents_take_line(struct ncs_agents *agents, size_t number, char *line,
 
 /* Judges one node of a launcher that has ended. */
 static void judge_node(struct ncs_agents *agents,
-		       const struct ncs_launcher *launcher, size_t node)
+		       const struct ncs_launcher *launcher,
+		       struct ncs_agent_node *node)
 {
-	struct ncs_agent_node *known = agents->nodes[node];
-
-	judge(agents, launcher, known, launcher->child.status);
-	known->has_spoken = false;
-	known->child = NCS_NO_CHILD;
-	memset(&known->failure, 0, sizeof(known->failure));
+	judge(agents, launcher, node, launcher->child.status);
+	node->has_spoken = false;
+	node->child = NULL;
+	memset(&node->failure, 0, sizeof(node->failure));
 }
 
-bool ncs_agents_judge_end(struct ncs_agents *agents, size_t number)
+bool ncs_agents_judge_end(struct ncs_agents *agents,
+			  const struct ncs_launcher *launcher)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
 	bool passes = false;
 
 	for (size_t i = 0; i < agents->node_count; i++) {
 		struct ncs_agent_node *node = agents->nodes[i];
 
-		if (node->child != number)
+		if (node->child != launcher)
 			continue;
 		/* A launcher has said better what became of it. */
 		if (!node->is_judged)
-			judge_node(agents, launcher, i);
-		node->child = NCS_NO_CHILD;
+			judge_node(agents, launcher, node);
+		node->child = NULL;
 		node->has_spoken = false;
 	}
 	for (size_t i = 0; i < launcher->node_count; i++) {
-		size_t node = launcher->nodes[i];
+		struct ncs_agent_node *node = launcher->nodes[i];
 
-		if (!agents->nodes[node]->is_judged &&
-		    agents->nodes[node]->child == NCS_NO_CHILD)
+		if (!node->is_judged && !node->child)
 			judge_node(agents, launcher, node);
-		passes |= may_pass(agents->nodes[node]->state);
+		passes |= may_pass(node->state);
 	}
 	return passes;
 }
