@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include "fleet/launch/lines.h"
-#include "fleet/stream/agent_wait.h"
 #include "fleet/stream/look_pack.h"
-#include "fleet/stream/stream_output.h"
 #include "record/format/chunk.h"
 #include "shm/array.h"
 #include "shm/clock.h"

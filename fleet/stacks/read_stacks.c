@@ -14,7 +14,6 @@
 #include "analysis/base/append.h"
 #include "fleet/launch/answer.h"
 #include "fleet/launch/launchers.h"
-#include "fleet/stacks/stack_tools.h"
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/process.h"

@@ -7,7 +7,6 @@
 
 #include "analysis/base/utf8.h"
 #include "fleet/stacks/read_stacks.h"
-#include "fleet/stacks/stack_tools.h"
 #include "tui/commands/json_values.h"
 #include "tui/commands/late_moments.h"
 #include "tui/text/finding_text.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/stacks/stack_tools.h"
+#include "fleet/stacks/stack.h"
 #include "test/unit/support/unit.h"
 
 static const char pyspy[] =
