@@ -251,14 +251,9 @@ static void add_host(struct ncs_finding *finding, const struct ncs_rank *rank)
 				     0);
 		return;
 	}
-	ncs_finding_add_evidence(finding,
-				 (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_HOST,
-					 .party = ncs_party_of(rank),
-					 .call = ncs_no_call,
-					 .duration_ns = view->longest_host_ns,
-					 .expected = view->known_ns,
-				 });
+	ncs_finding_add_fact(finding, NCS_EVIDENCE_HOST, rank,
+			     view->longest_host_ns)
+		->expected = view->known_ns;
 }
 
 /* --- How certain it is ------------------------------------------------------ */
@@ -333,12 +328,8 @@ static void add_root_evidence(struct ncs_finding *finding,
 	if (finding->verdict == NCS_VERDICT_RANK_MISSING ||
 	    ((is_dead || finding->verdict == NCS_VERDICT_HOST_BUSY) &&
 	     is_behind(node, finding->call)))
-		ncs_finding_add_evidence(finding,
-					 (struct ncs_evidence){
-						 .kind = NCS_EVIDENCE_BEHIND,
-						 .party = ncs_party_of(rank),
-						 .call = finding->call,
-					 });
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_BEHIND, rank, 0)
+			->call = finding->call;
 	if (ncs_rank_is_live(rank) && !node->halted &&
 	    (is_absence(finding->verdict) ||
 	     finding->verdict == NCS_VERDICT_HOST_BUSY ||

@@ -86,11 +86,7 @@ void ncs_finding_add_death(struct ncs_finding *finding,
 {
 	const struct ncs_communicator *communicator = rank->communicator;
 	uint64_t end_ns = ncs_rank_end_ns(rank);
-	struct ncs_evidence order = {
-		.kind = NCS_EVIDENCE_ORDER,
-		.party = ncs_party_of(rank),
-		.call = ncs_no_call,
-	};
+	size_t unknown = 0;
 
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
 			     model->now_ns > end_ns ? model->now_ns - end_ns :
@@ -98,10 +94,11 @@ void ncs_finding_add_death(struct ncs_finding *finding,
 	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 
-		order.number += ncs_rank_has_died(other) &&
-				!ncs_shares_process(rank, other) &&
-				!died_before(rank, other);
+		unknown += ncs_rank_has_died(other) &&
+			   !ncs_shares_process(rank, other) &&
+			   !died_before(rank, other);
 	}
-	if (order.number > 0)
-		ncs_finding_add_evidence(finding, order);
+	if (unknown > 0)
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_ORDER, rank, 0)
+			->number = unknown;
 }

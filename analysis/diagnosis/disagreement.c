@@ -97,6 +97,7 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 		struct ncs_call_id call = found->calls[which];
 		const struct ncs_operation_view *operation =
 			operation_of_call(rank, call);
+		struct ncs_evidence *evidence;
 
 		if (operation && (i == 0 || operation->start_ns != 0)) {
 			ncs_finding_add_operation(finding, rank, operation);
@@ -104,15 +105,13 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 				finding->duration_ns =
 					ncs_age_ns(rank, operation->start_ns);
 		}
-		ncs_finding_add_evidence(
-			finding, (struct ncs_evidence){
-					 .kind = found->done_bytes[which] > 0 ?
-							 NCS_EVIDENCE_DONE :
-							 NCS_EVIDENCE_CALLED,
-					 .party = ncs_party_of(rank),
-					 .call = call,
-					 .number = found->done_bytes[which],
-				 });
+		evidence = ncs_finding_add_fact(finding,
+						found->done_bytes[which] > 0 ?
+							NCS_EVIDENCE_DONE :
+							NCS_EVIDENCE_CALLED,
+						rank, 0);
+		evidence->call = call;
+		evidence->number = found->done_bytes[which];
 	}
 	ncs_finding_set_severity(finding, stalled);
 	ncs_finding_set_confidence(finding, found->agree[0] == found->agree[1] ?

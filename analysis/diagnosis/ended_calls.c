@@ -25,22 +25,20 @@ static void add_call(struct ncs_finding *finding, const struct ncs_rank *rank,
 		     const struct ncs_unlike_call *call,
 		     const struct ncs_unlike_call *other)
 {
-	if (call->bytes != other->bytes)
-		ncs_finding_add_evidence(
-			finding, (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_DONE,
-					 .party = ncs_party_of(rank),
-					 .call = finding->call,
-					 .number = call->bytes,
-				 });
-	if (call->root != other->root)
-		ncs_finding_add_evidence(
-			finding, (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_ROOT,
-					 .party = ncs_party_of(rank),
-					 .call = finding->call,
-					 .number = (uint32_t)call->root,
-				 });
+	struct ncs_evidence *evidence;
+
+	if (call->bytes != other->bytes) {
+		evidence = ncs_finding_add_fact(finding, NCS_EVIDENCE_DONE,
+						rank, 0);
+		evidence->call = finding->call;
+		evidence->number = call->bytes;
+	}
+	if (call->root != other->root) {
+		evidence = ncs_finding_add_fact(finding, NCS_EVIDENCE_ROOT,
+						rank, 0);
+		evidence->call = finding->call;
+		evidence->number = (uint32_t)call->root;
+	}
 }
 
 static int report(struct ncs_diagnosis *diagnosis,
@@ -50,6 +48,7 @@ static int report(struct ncs_diagnosis *diagnosis,
 {
 	struct ncs_finding *finding =
 		ncs_diagnosis_add(diagnosis, NCS_VERDICT_SIZE_MISMATCH);
+	struct ncs_evidence *evidence;
 
 	if (!finding)
 		return -ENOMEM;
@@ -64,18 +63,12 @@ static int report(struct ncs_diagnosis *diagnosis,
 						    NCS_CONFIDENCE_CERTAIN);
 	add_call(finding, root, &unlike->calls[0], &unlike->calls[1]);
 	add_call(finding, peer, &unlike->calls[1], &unlike->calls[0]);
-	ncs_finding_add_evidence(finding,
-				 (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_ENDED,
-					 .party = { NULL, root->communicator, -1 },
-					 .call = ncs_no_call,
-					 .number = unlike->count,
-					 .duration_ns =
-						 model->now_ns > unlike->end_ns ?
-							 model->now_ns -
-								 unlike->end_ns :
-							 0,
-				 });
+	evidence = ncs_finding_add_evidence(
+		finding, NCS_EVIDENCE_ENDED,
+		(struct ncs_party){ NULL, root->communicator, -1 });
+	evidence->number = unlike->count;
+	if (model->now_ns > unlike->end_ns)
+		evidence->duration_ns = model->now_ns - unlike->end_ns;
 	return 0;
 }
 

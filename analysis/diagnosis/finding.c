@@ -113,73 +113,66 @@ struct ncs_party ncs_party_of(const struct ncs_rank *rank)
 	};
 }
 
-void ncs_finding_add_evidence(struct ncs_finding *finding,
-			      struct ncs_evidence evidence)
+struct ncs_evidence *ncs_finding_add_evidence(struct ncs_finding *finding,
+					      enum ncs_evidence_kind kind,
+					      struct ncs_party party)
 {
-	if (finding->evidence_count < NCS_EVIDENCE_MAX)
-		finding->evidence[finding->evidence_count++] = evidence;
+	struct ncs_evidence *evidence =
+		&finding->evidence[finding->evidence_count];
+
+	finding->evidence_count += finding->evidence_count < NCS_EVIDENCE_MAX;
+	*evidence = (struct ncs_evidence){
+		.kind = kind,
+		.party = party,
+		.call = ncs_no_call,
+	};
+	return evidence;
 }
 
-void ncs_finding_add_fact(struct ncs_finding *finding,
-			  enum ncs_evidence_kind kind,
-			  const struct ncs_rank *rank, uint64_t duration_ns)
+struct ncs_evidence *ncs_finding_add_fact(struct ncs_finding *finding,
+					  enum ncs_evidence_kind kind,
+					  const struct ncs_rank *rank,
+					  uint64_t duration_ns)
 {
-	ncs_finding_add_evidence(finding, (struct ncs_evidence){
-						  .kind = kind,
-						  .party = ncs_party_of(rank),
-						  .call = ncs_no_call,
-						  .duration_ns = duration_ns,
-					  });
+	struct ncs_evidence *evidence =
+		ncs_finding_add_evidence(finding, kind, ncs_party_of(rank));
+
+	evidence->duration_ns = duration_ns;
+	return evidence;
 }
 
 void ncs_finding_add_wait(struct ncs_finding *finding,
 			  const struct ncs_rank *rank,
 			  const struct ncs_channel_view *channel)
 {
-	ncs_finding_add_evidence(
-		finding,
-		(struct ncs_evidence){
-			.kind = NCS_EVIDENCE_WAIT,
-			.party = ncs_party_of(rank),
-			.channel = channel,
-			.call = { channel->function, NCS_NO_SEQUENCE_NUMBER },
-			.duration_ns = ncs_wait_ns(rank, channel),
-		});
+	ncs_finding_add_fact(finding, NCS_EVIDENCE_WAIT, rank,
+			     ncs_wait_ns(rank, channel))
+		->channel = channel;
 }
 
 void ncs_finding_add_operation(struct ncs_finding *finding,
 			       const struct ncs_rank *rank,
 			       const struct ncs_operation_view *operation)
 {
-	ncs_finding_add_evidence(
+	struct ncs_evidence *evidence = ncs_finding_add_fact(
 		finding,
-		(struct ncs_evidence){
-			.kind = operation->enqueued_ns ?
-					NCS_EVIDENCE_OPERATION :
-					NCS_EVIDENCE_ENQUEUEING,
-			.party = ncs_party_of(rank),
-			.operation = operation,
-			.call = ncs_call_of(operation),
-			.duration_ns = ncs_age_ns(rank, operation->start_ns),
-		});
+		operation->enqueued_ns ? NCS_EVIDENCE_OPERATION :
+					 NCS_EVIDENCE_ENQUEUEING,
+		rank, ncs_age_ns(rank, operation->start_ns));
+
+	evidence->operation = operation;
+	evidence->call = ncs_call_of(operation);
 }
 
 void ncs_finding_add_proxy(struct ncs_finding *finding,
 			   const struct ncs_rank *rank)
 {
-	if (!ncs_rank_proxy_known(rank)) {
+	if (!ncs_rank_proxy_known(rank))
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank, 0);
-		return;
-	}
-	ncs_finding_add_evidence(
-		finding, (struct ncs_evidence){
-				 .kind = NCS_EVIDENCE_PROXY,
-				 .party = ncs_party_of(rank),
-				 .call = ncs_no_call,
-				 .number = rank->now.proxy.state,
-				 .duration_ns = ncs_age_ns(
-					 rank, rank->now.proxy.since_ns),
-			 });
+	else
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_PROXY, rank,
+				     ncs_age_ns(rank, rank->now.proxy.since_ns))
+			->number = rank->now.proxy.state;
 }
 
 void ncs_finding_add_open_calls(struct ncs_finding *finding,
@@ -201,14 +194,9 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 
 			if (inside_ns < NCS_LONG_WAIT_NS)
 				continue;
-			ncs_finding_add_evidence(
-				finding, (struct ncs_evidence){
-						 .kind = NCS_EVIDENCE_INSIDE,
-						 .party = ncs_party_of(rank),
-						 .call = ncs_no_call,
-						 .number = events[k],
-						 .duration_ns = inside_ns,
-					 });
+			ncs_finding_add_fact(finding, NCS_EVIDENCE_INSIDE, rank,
+					     inside_ns)
+				->number = events[k];
 			break;
 		}
 	}
@@ -220,16 +208,15 @@ void ncs_finding_add_unseen(struct ncs_finding *finding,
 	size_t seen = communicator->rank_count;
 	size_t unseen = ncs_communicator_unseen(communicator);
 
+	struct ncs_evidence *evidence;
+
 	if (unseen == 0)
 		return;
-	ncs_finding_add_evidence(finding,
-				 (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_UNSEEN,
-					 .party = { NULL, communicator, -1 },
-					 .call = ncs_no_call,
-					 .number = seen,
-					 .expected = seen + unseen,
-				 });
+	evidence = ncs_finding_add_evidence(
+		finding, NCS_EVIDENCE_UNSEEN,
+		(struct ncs_party){ NULL, communicator, -1 });
+	evidence->number = seen;
+	evidence->expected = seen + unseen;
 }
 
 uint64_t ncs_stuck_ns(const struct ncs_rank *rank)

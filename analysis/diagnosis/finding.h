@@ -75,7 +75,7 @@ struct ncs_evidence {
 	uint64_t held_by; /* a set of bits of clock_reasons.def */
 };
 
-#define NCS_EVIDENCE_MAX 12
+#define NCS_EVIDENCE_MAX 12u
 
 /* One result of the diagnosis. */
 struct ncs_finding {
@@ -101,7 +101,8 @@ struct ncs_finding {
 	size_t waiting;
 	/* Number of other ranks, or nodes, with the same finding. */
 	size_t alike;
-	struct ncs_evidence evidence[NCS_EVIDENCE_MAX];
+	/* The last place takes what has no room. */
+	struct ncs_evidence evidence[NCS_EVIDENCE_MAX + 1];
 	size_t evidence_count;
 	/* The evidence that lowers the confidence, counted from 1; 0: none. */
 	size_t doubt;
@@ -128,14 +129,18 @@ struct ncs_call_id ncs_call_of(const struct ncs_operation_view *operation);
 /* Returns a rank as a party of a finding. */
 struct ncs_party ncs_party_of(const struct ncs_rank *rank);
 
-/* Adds a piece of evidence; drops it if there are NCS_EVIDENCE_MAX already. */
-void ncs_finding_add_evidence(struct ncs_finding *finding,
-			      struct ncs_evidence evidence);
+/* Adds a piece of evidence about a rank, seen here or not, and returns it, for the
+ * caller to fill in what its kind uses. It is dropped if there are NCS_EVIDENCE_MAX
+ * already. */
+struct ncs_evidence *ncs_finding_add_evidence(struct ncs_finding *finding,
+					      enum ncs_evidence_kind kind,
+					      struct ncs_party party);
 
-/* Adds evidence about a rank, of a kind that uses only `duration_ns`, in ns. */
-void ncs_finding_add_fact(struct ncs_finding *finding,
-			  enum ncs_evidence_kind kind,
-			  const struct ncs_rank *rank, uint64_t duration_ns);
+/* Does so for a rank that is seen, and sets how long it lasted, in ns. */
+struct ncs_evidence *ncs_finding_add_fact(struct ncs_finding *finding,
+					  enum ncs_evidence_kind kind,
+					  const struct ncs_rank *rank,
+					  uint64_t duration_ns);
 
 /* Add the wait of a rank's channel, an operation of a rank, and the state of a
  * rank's proxy thread. */

@@ -65,6 +65,7 @@ static void add_hold(struct ncs_finding *finding, size_t hold,
 	const struct ncs_rank_peaks *peaks = &root->peaks;
 	int64_t own = holds[hold].measure(peaks);
 	bool is_clock = holds[hold].kind == NCS_EVIDENCE_CLOCK;
+	struct ncs_evidence *evidence;
 	size_t count = 0;
 
 	for (size_t i = 0; own > 0 && i < communicator->rank_count; i++) {
@@ -81,17 +82,11 @@ static void add_hold(struct ncs_finding *finding, size_t hold,
 	qsort(measures, count, sizeof(*measures), compare_measures);
 	if (own <= NCS_SLOWER_PACE * measures[count / 2])
 		return;
-	ncs_finding_add_evidence(
-		finding,
-		(struct ncs_evidence){
-			.kind = holds[hold].kind,
-			.party = ncs_party_of(root),
-			.call = ncs_no_call,
-			.number = is_clock ? peaks->clock_mhz : (uint64_t)own,
-			.expected = is_clock ? peaks->clock_most_mhz :
-					       (uint64_t)measures[count / 2],
-			.held_by = peaks->held_by,
-		});
+	evidence = ncs_finding_add_fact(finding, holds[hold].kind, root, 0);
+	evidence->number = is_clock ? peaks->clock_mhz : (uint64_t)own;
+	evidence->expected = is_clock ? peaks->clock_most_mhz :
+					(uint64_t)measures[count / 2];
+	evidence->held_by = peaks->held_by;
 }
 
 int ncs_find_held_back(struct ncs_diagnosis *diagnosis,

@@ -104,17 +104,17 @@ static unsigned cause_of(const struct ncs_lateness_view *view)
 
 /* Adds how often something was so of a rank; `expected` is 0 if there is no
  * number to compare that with. */
-static void add_count(struct ncs_finding *finding, enum ncs_evidence_kind kind,
-		      const struct ncs_rank *rank, uint64_t number,
-		      uint64_t expected)
+static struct ncs_evidence *add_count(struct ncs_finding *finding,
+				      enum ncs_evidence_kind kind,
+				      const struct ncs_rank *rank,
+				      uint64_t number, uint64_t expected)
 {
-	ncs_finding_add_evidence(finding, (struct ncs_evidence){
-						  .kind = kind,
-						  .party = ncs_party_of(rank),
-						  .call = ncs_no_call,
-						  .number = number,
-						  .expected = expected,
-					  });
+	struct ncs_evidence *evidence =
+		ncs_finding_add_fact(finding, kind, rank, 0);
+
+	evidence->number = number;
+	evidence->expected = expected;
+	return evidence;
 }
 
 /* Adds how long others waited for the rank, where the times at which it came
@@ -128,14 +128,9 @@ static void add_waits(struct ncs_finding *finding, const struct ncs_rank *rank,
 			     recent->cause_ns[NCS_LATE_PROXY];
 
 	if (waited_ns / (lateness->last + 1) > lateness->p99_ns)
-		ncs_finding_add_evidence(finding,
-					 (struct ncs_evidence){
-						 .kind = NCS_EVIDENCE_WAITED,
-						 .party = ncs_party_of(rank),
-						 .call = ncs_no_call,
-						 .number = recent->operations,
-						 .duration_ns = waited_ns,
-					 });
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_WAITED, rank,
+				     waited_ns)
+			->number = recent->operations;
 }
 
 /* Adds what the finding rests on, and what it could not see. */
@@ -147,30 +142,22 @@ static void add_evidence(struct ncs_finding *finding,
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 	struct ncs_transfer_count transfers =
 		ncs_communicator_transfers(communicator);
+	struct ncs_evidence *evidence;
 
-	if (lateness->last > 0)
-		ncs_finding_add_evidence(
-			finding, (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_LATE,
-					 .party = ncs_party_of(rank),
-					 .call = finding->call,
-					 .number = lateness->last,
-					 .expected = lateness->operations,
-					 .duration_ns = lateness->p99_ns,
-				 });
+	if (lateness->last > 0) {
+		evidence = add_count(finding, NCS_EVIDENCE_LATE, rank,
+				     lateness->last, lateness->operations);
+		evidence->call = finding->call;
+		evidence->duration_ns = lateness->p99_ns;
+	}
 	add_waits(finding, rank, lateness);
-	if (finding->step_ns > 0)
-		ncs_finding_add_evidence(
-			finding,
-			(struct ncs_evidence){
-				.kind = NCS_EVIDENCE_REPLAY,
-				.party = ncs_party_of(rank),
-				.call = ncs_no_call,
-				.number = view->cost.steps,
-				.duration_ns = (uint64_t)(finding->share *
-							  finding->step_ns),
-				.expected = (uint64_t)finding->step_ns,
-			});
+	if (finding->step_ns > 0) {
+		evidence = add_count(finding, NCS_EVIDENCE_REPLAY, rank,
+				     view->cost.steps,
+				     (uint64_t)finding->step_ns);
+		evidence->duration_ns =
+			(uint64_t)(finding->share * finding->step_ns);
+	}
 	if (view->cost.unknown != NCS_COST_KNOWN)
 		add_count(finding, NCS_EVIDENCE_COST, rank, view->cost.unknown,
 			  (uint64_t)lround(100 * view->waited_share));

@@ -57,13 +57,9 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 		ncs_finding_add_operation(finding, waiter, operation);
 		return;
 	}
-	ncs_finding_add_evidence(finding,
-				 (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_CALLED,
-					 .party = ncs_party_of(waiter),
-					 .call = ncs_call_of_edge(edge),
-					 .duration_ns = edge->duration_ns,
-				 });
+	ncs_finding_add_fact(finding, NCS_EVIDENCE_CALLED, waiter,
+			     edge->duration_ns)
+		->call = ncs_call_of_edge(edge);
 	/* The channels of the waiting rank show the wait as well. */
 	for (size_t i = 0; i < graph->nodes[edge->from].count; i++) {
 		const struct ncs_wait_edge *own =

@@ -42,15 +42,13 @@ static void add_times(struct ncs_finding *finding, enum ncs_evidence_kind kind,
 		      const struct ncs_slow_link *link, double now_ns,
 		      double usual_ns)
 {
-	ncs_finding_add_evidence(finding,
-				 (struct ncs_evidence){
-					 .kind = kind,
-					 .party = *party,
-					 .call = finding->call,
-					 .number = link->operations,
-					 .duration_ns = (uint64_t)now_ns,
-					 .expected = (uint64_t)usual_ns,
-				 });
+	struct ncs_evidence *evidence =
+		ncs_finding_add_evidence(finding, kind, *party);
+
+	evidence->call = finding->call;
+	evidence->number = link->operations;
+	evidence->duration_ns = (uint64_t)now_ns;
+	evidence->expected = (uint64_t)usual_ns;
 }
 
 static int report(struct ncs_diagnosis *diagnosis,

@@ -157,20 +157,17 @@ static void add_shares(struct ncs_finding *finding, const struct ncs_rank *rank)
 {
 	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
 	     i++) {
+		struct ncs_evidence *evidence;
 		bool send = i <= NCS_CHANNEL_SEND_WAIT;
 		double share =
 			ncs_state_share(rank, send, (enum ncs_channel_state)i);
 
 		if (share < 0.01)
 			continue;
-		ncs_finding_add_evidence(finding,
-					 (struct ncs_evidence){
-						 .kind = NCS_EVIDENCE_SHARE,
-						 .party = ncs_party_of(rank),
-						 .call = ncs_no_call,
-						 .number = i,
-						 .share = share,
-					 });
+		evidence = ncs_finding_add_fact(finding, NCS_EVIDENCE_SHARE,
+						rank, 0);
+		evidence->number = i;
+		evidence->share = share;
 	}
 }
 
@@ -182,6 +179,7 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 		diagnosis, pace->verdict == NCS_PACE_SLOW_RANK ?
 				   NCS_VERDICT_SLOW_RANK :
 				   NCS_VERDICT_SLOW_NETWORK);
+	struct ncs_evidence *evidence;
 
 	if (!finding)
 		return -ENOMEM;
@@ -198,16 +196,13 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 	finding->share = finding->share_most = pace->share;
 	ncs_finding_set_severity(finding, false);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
-	if (pace->median.bytes_rate > 0)
-		ncs_finding_add_evidence(
-			finding,
-			(struct ncs_evidence){
-				.kind = NCS_EVIDENCE_SPEED,
-				.party = { NULL, communicator, -1 },
-				.call = ncs_no_call,
-				.number = (uint64_t)pace->now.bytes_rate,
-				.expected = (uint64_t)pace->median.bytes_rate,
-			});
+	if (pace->median.bytes_rate > 0) {
+		evidence = ncs_finding_add_evidence(
+			finding, NCS_EVIDENCE_SPEED,
+			(struct ncs_party){ NULL, communicator, -1 });
+		evidence->number = (uint64_t)pace->now.bytes_rate;
+		evidence->expected = (uint64_t)pace->median.bytes_rate;
+	}
 	add_shares(finding, pace->rank);
 	for (size_t i = 0; i < communicator->rank_count; i++)
 		if (communicator->ranks[i] != pace->rank) {

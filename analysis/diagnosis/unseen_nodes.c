@@ -33,12 +33,19 @@ static bool is_on_two(const struct ncs_finding *finding)
 
 /* Adds evidence that lowers the confidence; if there is no room, in place of the
  * last. */
-static void add_doubt(struct ncs_finding *finding, struct ncs_evidence evidence)
+static struct ncs_evidence *add_doubt(struct ncs_finding *finding,
+				      enum ncs_evidence_kind kind,
+				      struct ncs_party party,
+				      const struct ncs_node *node)
 {
+	struct ncs_evidence *evidence;
+
 	if (finding->evidence_count == NCS_EVIDENCE_MAX)
 		finding->evidence_count--;
-	ncs_finding_add_evidence(finding, evidence);
+	evidence = ncs_finding_add_evidence(finding, kind, party);
+	evidence->node = node;
 	finding->doubt = finding->evidence_count;
+	return evidence;
 }
 
 static void lower(struct ncs_finding *finding, enum ncs_confidence most)
@@ -53,14 +60,8 @@ static void doubt_past(struct ncs_finding *finding,
 {
 	const struct ncs_node *node = &model->nodes[party->rank->node];
 
-	add_doubt(finding, (struct ncs_evidence){
-				   .kind = NCS_EVIDENCE_PAST,
-				   .party = *party,
-				   .node = node,
-				   .call = ncs_no_call,
-				   .duration_ns = ncs_node_age_ns(
-					   node, model->now_ns),
-			   });
+	add_doubt(finding, NCS_EVIDENCE_PAST, *party, node)->duration_ns =
+		ncs_node_age_ns(node, model->now_ns);
 	lower(finding, NCS_CONFIDENCE_POSSIBLE);
 }
 
@@ -69,6 +70,7 @@ static void doubt_nodes(struct ncs_finding *finding,
 			const struct ncs_node_counts *counts)
 {
 	size_t unseen = counts->nodes - counts->seen, first = 0;
+	struct ncs_evidence *evidence;
 
 	lower(finding, NCS_CONFIDENCE_LIKELY);
 	if (unseen == 0)
@@ -76,16 +78,13 @@ static void doubt_nodes(struct ncs_finding *finding,
 	while (model->nodes[first].state == NCS_NODE_GONE ||
 	       ncs_node_sight(model->nodes[first].state) == NCS_SIGHT_LIVE)
 		first++;
-	add_doubt(finding,
-		  (struct ncs_evidence){
-			  .kind = NCS_EVIDENCE_NODES,
-			  .node = &model->nodes[first],
-			  .party = { NULL, finding->root.communicator, -1 },
-			  .call = ncs_no_call,
-			  .number = unseen,
-			  .expected = counts->nodes,
-			  .share = (double)counts->silent / (double)unseen,
-		  });
+	evidence = add_doubt(
+		finding, NCS_EVIDENCE_NODES,
+		(struct ncs_party){ NULL, finding->root.communicator, -1 },
+		&model->nodes[first]);
+	evidence->number = unseen;
+	evidence->expected = counts->nodes;
+	evidence->share = (double)counts->silent / (double)unseen;
 }
 
 static void weigh(struct ncs_finding *finding, const struct ncs_model *model,
@@ -115,12 +114,9 @@ static bool join(struct ncs_diagnosis *diagnosis, const struct ncs_node *node)
 		if (!finding->node || finding->node->state != node->state)
 			continue;
 		finding->alike++;
-		ncs_finding_add_evidence(finding, (struct ncs_evidence){
-							  .kind = NCS_EVIDENCE_NODE,
-							  .node = node,
-							  .party.number = -1,
-							  .call = ncs_no_call,
-						  });
+		ncs_finding_add_evidence(finding, NCS_EVIDENCE_NODE,
+					 (struct ncs_party){ .number = -1 })
+			->node = node;
 		return true;
 	}
 	return false;
