@@ -8,7 +8,6 @@
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,10 +394,9 @@ static bool is_starting(const struct ncs_wait_graph *graph,
 	       edge->duration_ns < NCS_STUCK_NS;
 }
 
-static int report_end(struct ncs_diagnosis *diagnosis,
-		      const struct ncs_model *model, size_t index,
-		      enum ncs_verdict verdict,
-		      const struct ncs_wait_edge *edge)
+static void report_end(struct ncs_diagnosis *diagnosis, size_t index,
+		       enum ncs_verdict verdict,
+		       const struct ncs_wait_edge *edge)
 {
 	struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_node *node = &graph->nodes[index];
@@ -406,18 +404,16 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	struct ncs_finding *finding;
 
 	if (edge && is_starting(graph, node, verdict, edge))
-		return 0;
-	ncs_diagnosis_explain(diagnosis, model, node->rank);
+		return;
+	ncs_diagnosis_explain(diagnosis, node->rank);
 	/* The rule for ranks that died adds the others. */
 	if (verdict == NCS_VERDICT_RANK_DIED &&
 	    ncs_diagnosis_find(diagnosis, verdict, node->rank->communicator))
-		return 0;
+		return;
 	if (ncs_diagnosis_join(diagnosis, verdict, node->rank, call.function))
-		return 0;
-	finding = ncs_diagnosis_add(diagnosis, verdict);
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(node->rank);
+		return;
+	finding =
+		ncs_diagnosis_add(diagnosis, verdict, ncs_party_of(node->rank));
 	finding->call = call;
 	if (node->local && !node->halted) {
 		finding->channel = node->local;
@@ -453,20 +449,17 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 		if (called_ns < finding->duration_ns)
 			finding->duration_ns = called_ns;
 	}
-	ncs_finding_set_severity(finding, is_stuck(diagnosis, node, finding));
-	ncs_finding_set_confidence(finding,
-				   confidence_in(graph, node, edge, verdict));
-	add_root_evidence(finding, model, node);
+	ncs_finding_rate(finding, is_stuck(diagnosis, node, finding),
+			 confidence_in(graph, node, edge, verdict));
+	add_root_evidence(finding, diagnosis->model, node);
 	if (edge)
 		ncs_finding_add_waiter(finding, graph, edge);
 	if (node->rank->communicator)
 		ncs_finding_add_unseen(finding, node->rank->communicator);
-	return 0;
 }
 
-static int report_network(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_model *model, size_t index,
-			  const struct ncs_wait_edge *edge)
+static void report_network(struct ncs_diagnosis *diagnosis, size_t index,
+			   const struct ncs_wait_edge *edge)
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_rank *rank = graph->nodes[index].rank;
@@ -479,7 +472,7 @@ static int report_network(struct ncs_diagnosis *diagnosis,
 		ncs_other_end(rank, edge->channel, peer);
 	struct ncs_finding *finding;
 
-	ncs_diagnosis_explain(diagnosis, model, rank);
+	ncs_diagnosis_explain(diagnosis, rank);
 	/* Both ends report the same wait. */
 	for (size_t i = 0; i < diagnosis->count; i++) {
 		const struct ncs_finding *known = &diagnosis->findings[i];
@@ -490,27 +483,24 @@ static int report_network(struct ncs_diagnosis *diagnosis,
 		      known->peer.number == there.number) ||
 		     (known->root.number == there.number &&
 		      known->peer.number == here.number)))
-			return 0;
+			return;
 	}
-	finding = ncs_diagnosis_add(diagnosis, NCS_VERDICT_NETWORK);
-	if (!finding)
-		return -ENOMEM;
-	finding->root = edge->channel->send ? here : there;
+	finding = ncs_diagnosis_add(diagnosis, NCS_VERDICT_NETWORK,
+				    edge->channel->send ? here : there);
 	finding->peer = edge->channel->send ? there : here;
 	finding->channel = edge->channel;
 	finding->channel_rank = rank;
 	finding->call = ncs_call_of_edge(edge);
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = ncs_wait_graph_waiting(&diagnosis->graph, index);
-	ncs_finding_set_severity(finding, graph->nodes[index].stalled);
-	ncs_finding_set_confidence(finding, other ? NCS_CONFIDENCE_LIKELY :
-						    NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_rate(finding, graph->nodes[index].stalled,
+			 other ? NCS_CONFIDENCE_LIKELY :
+				 NCS_CONFIDENCE_POSSIBLE);
 	ncs_finding_add_wait(finding, rank, edge->channel);
 	if (other)
 		ncs_finding_add_wait(finding, peer, other);
 	if (rank->communicator)
 		ncs_finding_add_unseen(finding, rank->communicator);
-	return 0;
 }
 
 static const struct ncs_wait_edge *
@@ -552,77 +542,79 @@ first_stopped(const struct ncs_communicator *communicator)
 
 /* Reports the stopped processes of a communicator if all are, as in a job that is
  * suspended, once for each communicator that no process of an earlier one is in. */
-static int check_stopped(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_model *model,
-			 const struct ncs_rank *rank)
+static void check_stopped(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_rank *rank)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
-	int error = 0;
 
 	if (!communicator || !rank->stays_stopped ||
-	    diagnosis->explained[communicator - model->communicators] ||
+	    ncs_diagnosis_explains(diagnosis, communicator) ||
 	    (rank != communicator->ranks[0] &&
 	     ncs_rank_is_live(communicator->ranks[0])) ||
 	    first_stopped(communicator) != rank ||
-	    ncs_diagnosis_explains_process(diagnosis, model, rank))
-		return 0;
-	for (size_t i = 0; !error && i < communicator->rank_count; i++)
+	    ncs_diagnosis_explains_process(diagnosis, rank))
+		return;
+	for (size_t i = 0; i < communicator->rank_count; i++)
 		if (ncs_rank_is_live(communicator->ranks[i]))
-			error = report_end(
-				diagnosis, model,
-				ncs_wait_graph_find(&diagnosis->graph,
-						    communicator->ranks[i]),
-				NCS_VERDICT_RANK_STOPPED, NULL);
-	return error;
+			report_end(diagnosis,
+				   ncs_wait_graph_find(&diagnosis->graph,
+						       communicator->ranks[i]),
+				   NCS_VERDICT_RANK_STOPPED, NULL);
 }
 
-static int check_end(struct ncs_diagnosis *diagnosis,
-		     const struct ncs_model *model, size_t index)
+static void check_end(struct ncs_diagnosis *diagnosis, size_t index)
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_node *node = &graph->nodes[index];
 	const struct ncs_wait_edge *edge = network_edge(graph, node);
 	enum ncs_verdict verdict;
 
-	if (edge)
-		return report_network(diagnosis, model, index, edge);
+	if (edge) {
+		report_network(diagnosis, index, edge);
+		return;
+	}
 	if (node->count > 0)
-		return 0;
+		return;
 	edge = node->awaited ? edge_to(graph, index) : NULL;
-	if (node->waits && own_verdict(node, &verdict))
-		return report_end(diagnosis, model, index, verdict, edge);
-	if (!edge)
-		return check_stopped(diagnosis, model, node->rank);
+	if (node->waits && own_verdict(node, &verdict)) {
+		report_end(diagnosis, index, verdict, edge);
+		return;
+	}
+	if (!edge) {
+		check_stopped(diagnosis, node->rank);
+		return;
+	}
 	verdict = verdict_of_late_host(graph, node, edge,
 				       verdict_of_awaited(node, edge));
 	/* It may have died while it waited for one that had died before. */
 	if (verdict == NCS_VERDICT_RANK_DIED)
 		index = ncs_first_death(graph, index);
-	return report_end(diagnosis, model, index, verdict, edge);
+	report_end(diagnosis, index, verdict, edge);
 }
 
 /* Skips communicators that a disagreement explained before this rule runs. Does
  * not skip those that this rule explains, since they may have more than one
  * end. */
-int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model)
+void ncs_find_chain_ends(struct ncs_diagnosis *diagnosis)
 {
+	const struct ncs_model *model = diagnosis->model;
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	bool *skip = calloc(model->communicator_count + 1, sizeof(*skip));
-	int error = skip ? 0 : -ENOMEM;
 
-	if (!error)
-		memcpy(skip, diagnosis->explained,
-		       model->communicator_count * sizeof(*skip));
-	for (size_t i = 0; !error && i < diagnosis->graph.node_count; i++) {
-		const struct ncs_wait_node *node = &diagnosis->graph.nodes[i];
+	if (!skip) {
+		diagnosis->no_memory = true;
+		return;
+	}
+	memcpy(skip, diagnosis->explained,
+	       model->communicator_count * sizeof(*skip));
+	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct ncs_communicator *communicator =
-			node->rank->communicator;
+			graph->nodes[i].rank->communicator;
 
-		if (node->is_end &&
+		if (graph->nodes[i].is_end &&
 		    !(communicator &&
 		      skip[communicator - model->communicators]))
-			error = check_end(diagnosis, model, i);
+			check_end(diagnosis, i);
 	}
 	free(skip);
-	return error;
 }

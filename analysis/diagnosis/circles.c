@@ -4,8 +4,6 @@
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
 
-#include <errno.h>
-
 #define CIRCLE_MAX 64
 
 /* Whether all ranks of a circle wait in the same collective. A collective's
@@ -69,44 +67,39 @@ static size_t count_ranks(struct ncs_wait_graph *graph, const size_t *circle,
 	return ncs_wait_graph_ranks(graph, length);
 }
 
-static int report_late_gpu(struct ncs_diagnosis *diagnosis,
-			   const struct ncs_wait_edge *edge, size_t index,
-			   const struct ncs_channel_view *channel,
-			   size_t length)
+static void report_late_gpu(struct ncs_diagnosis *diagnosis,
+			    const struct ncs_wait_edge *edge, size_t index,
+			    const struct ncs_channel_view *channel,
+			    size_t length)
 {
 	const struct ncs_wait_node *node = &diagnosis->graph.nodes[index];
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_GPU_LATE);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_GPU_LATE, ncs_party_of(node->rank));
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(node->rank);
 	finding->channel = channel;
 	finding->call = ncs_call_of_edge(edge);
 	finding->duration_ns = ncs_wait_ns(node->rank, channel);
 	finding->waiting = length - 1;
-	ncs_finding_set_severity(finding, node->stalled);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_rate(finding, node->stalled, NCS_CONFIDENCE_POSSIBLE);
 	ncs_finding_add_wait(finding, node->rank, channel);
 	if (node->operation)
 		ncs_finding_add_operation(finding, node->rank, node->operation);
-	return 0;
 }
 
-static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
-			 size_t length, enum ncs_verdict verdict)
+static void report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
+			  size_t length, enum ncs_verdict verdict)
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_edge *first = &graph->edges[circle[0]];
-	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
+	struct ncs_finding *finding;
 	bool stalled = true, by_process = false;
 
-	if (!finding)
-		return -ENOMEM;
 	/* Begin with a wait for another process. */
 	for (size_t i = 0; i < length && first->kind == NCS_EDGE_PROCESS; i++)
 		first = &graph->edges[circle[i]];
-	finding->root = ncs_party_of(graph->nodes[first->from].rank);
+	finding =
+		ncs_diagnosis_add(diagnosis, verdict,
+				  ncs_party_of(graph->nodes[first->from].rank));
 	finding->peer = ncs_party_of(graph->nodes[first->to].rank);
 	finding->channel = first->channel;
 	finding->call = ncs_call_of_edge(first);
@@ -127,66 +120,47 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 		else
 			ncs_finding_add_waiter(finding, graph, edge);
 	}
-	ncs_finding_set_severity(finding, stalled);
-	ncs_finding_set_confidence(finding, verdict != NCS_VERDICT_DEADLOCK ?
-						    NCS_CONFIDENCE_POSSIBLE :
-					    stalled && !by_process ?
-						    NCS_CONFIDENCE_CERTAIN :
-						    NCS_CONFIDENCE_LIKELY);
-	return 0;
+	ncs_finding_rate(finding, stalled,
+			 verdict != NCS_VERDICT_DEADLOCK ?
+				 NCS_CONFIDENCE_POSSIBLE :
+			 stalled && !by_process ? NCS_CONFIDENCE_CERTAIN :
+						  NCS_CONFIDENCE_LIKELY);
 }
 
-static bool is_circle_explained(const struct ncs_diagnosis *diagnosis,
-				const struct ncs_model *model,
-				const size_t *circle, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		const struct ncs_wait_edge *edge =
-			&diagnosis->graph.edges[circle[i]];
-		const struct ncs_communicator *communicator =
-			diagnosis->graph.nodes[edge->from].rank->communicator;
-
-		if (communicator &&
-		    diagnosis->explained[communicator - model->communicators])
-			return true;
-	}
-	return false;
-}
-
-static int check_circle(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model, const size_t *circle,
-			size_t length)
+static void check_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
+			 size_t length)
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
-	const struct ncs_wait_edge *first = &graph->edges[circle[0]];
+	const struct ncs_wait_edge *edges = graph->edges;
 	const struct ncs_channel_view *least;
 	size_t node = 0;
 
-	for (size_t i = 0; i < length; i++) {
-		const struct ncs_rank *rank =
-			graph->nodes[graph->edges[circle[i]].from].rank;
-
-		ncs_diagnosis_explain(diagnosis, model, rank);
+	for (size_t i = 0; i < length; i++)
+		if (ncs_diagnosis_explains(diagnosis,
+					   graph->nodes[edges[circle[i]].from]
+						   .rank->communicator))
+			return;
+	for (size_t i = 0; i < length; i++)
+		ncs_diagnosis_explain(diagnosis,
+				      graph->nodes[edges[circle[i]].from].rank);
+	if (!is_one_call(graph, circle, length)) {
+		report_circle(diagnosis, circle, length, NCS_VERDICT_DEADLOCK);
+		return;
 	}
-	if (!is_one_call(graph, circle, length))
-		return report_circle(diagnosis, circle, length,
-				     NCS_VERDICT_DEADLOCK);
 	least = least_given(graph, circle, length, &node);
 	if (least)
-		return report_late_gpu(diagnosis, first, node, least, length);
-	return report_circle(diagnosis, circle, length, NCS_VERDICT_PEER_WAIT);
+		report_late_gpu(diagnosis, &edges[circle[0]], node, least,
+				length);
+	else
+		report_circle(diagnosis, circle, length, NCS_VERDICT_PEER_WAIT);
 }
 
-int ncs_find_circles(struct ncs_diagnosis *diagnosis,
-		     const struct ncs_model *model)
+void ncs_find_circles(struct ncs_diagnosis *diagnosis)
 {
 	size_t circle[CIRCLE_MAX], length;
 
 	ncs_wait_graph_unmark(&diagnosis->graph);
 	while ((length = ncs_wait_graph_circle(&diagnosis->graph, circle,
 					       CIRCLE_MAX)) > 0)
-		if (!is_circle_explained(diagnosis, model, circle, length) &&
-		    check_circle(diagnosis, model, circle, length) != 0)
-			return -ENOMEM;
-	return 0;
+		check_circle(diagnosis, circle, length);
 }

@@ -80,17 +80,22 @@ static bool died_before(const struct ncs_rank *rank,
 		       ncs_rank_end_ns(other);
 }
 
+uint64_t ncs_dead_ns(const struct ncs_model *model, const struct ncs_rank *rank)
+{
+	uint64_t end_ns = ncs_rank_end_ns(rank);
+
+	return model->now_ns > end_ns ? model->now_ns - end_ns : 0;
+}
+
 void ncs_finding_add_death(struct ncs_finding *finding,
 			   const struct ncs_model *model,
 			   const struct ncs_rank *rank)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
-	uint64_t end_ns = ncs_rank_end_ns(rank);
 	size_t unknown = 0;
 
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
-			     model->now_ns > end_ns ? model->now_ns - end_ns :
-						      0);
+			     ncs_dead_ns(model, rank));
 	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 

@@ -23,6 +23,10 @@ const struct ncs_rank **ncs_deaths_in_order(const struct ncs_model *model,
  * communicator, which is that of a process that died. */
 size_t ncs_first_death(const struct ncs_wait_graph *graph, size_t node);
 
+/* Returns for how long the process of a rank has been gone. */
+uint64_t ncs_dead_ns(const struct ncs_model *model,
+		     const struct ncs_rank *rank);
+
 /* Adds that a rank's process is gone, since when, and how many other ranks
  * of its communicator may have died before it. */
 void ncs_finding_add_death(struct ncs_finding *finding,

@@ -33,28 +33,44 @@ static int compare_by_severity(const void *left, const void *right)
 	       (a->duration_ns > b->duration_ns);
 }
 
-typedef int rule(struct ncs_diagnosis *diagnosis,
-		 const struct ncs_model *model);
+static const struct {
+	/* One of these: */
+	void (*of_all)(struct ncs_diagnosis *diagnosis);
+	bool (*of_one)(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_communicator *communicator);
+} rules[] = {
+	{ .of_one = ncs_find_disagreements },
+	{ .of_all = ncs_find_chain_ends },
+	{ .of_all = ncs_find_dead_ranks },
+	{ .of_all = ncs_find_circles },
+	{ .of_one = ncs_find_unseen_ranks },
+	{ .of_one = ncs_find_unstarted_calls },
+	{ .of_all = ncs_find_setups },
+	{ .of_one = ncs_find_left_behind },
+	{ .of_one = ncs_find_not_ended },
+	{ .of_all = ncs_find_late_ranks },
+	{ .of_all = ncs_find_slow_communicators },
+	{ .of_one = ncs_find_slow_links },
+	{ .of_all = ncs_find_late_deaths },
+	{ .of_all = ncs_find_ended_mismatches },
+	{ .of_all = ncs_find_held_back },
+	{ .of_all = ncs_find_unseen_nodes },
+};
 
-static int run_rules(struct ncs_diagnosis *diagnosis,
-		     const struct ncs_model *model)
+static void run_rules(struct ncs_diagnosis *diagnosis)
 {
-	static rule *const rules[] = {
-		ncs_find_disagreements, ncs_find_chain_ends,
-		ncs_find_dead_ranks,    ncs_find_circles,
-		ncs_find_unseen_ranks,  ncs_find_unstarted_calls,
-		ncs_find_setups,
-		ncs_find_left_behind,   ncs_find_not_ended,
-		ncs_find_late_ranks,
-		ncs_find_slow_communicators, ncs_find_slow_links,
-		ncs_find_late_deaths, ncs_find_ended_mismatches,
-		ncs_find_held_back, ncs_find_unseen_nodes,
-	};
+	const struct ncs_model *model = diagnosis->model;
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (rules[i](diagnosis, model) != 0)
-			return -ENOMEM;
-	return 0;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (rules[i].of_all) {
+			rules[i].of_all(diagnosis);
+			continue;
+		}
+		for (size_t k = 0; k < model->communicator_count; k++)
+			if (!diagnosis->explained[k])
+				diagnosis->explained[k] = rules[i].of_one(
+					diagnosis, &model->communicators[k]);
+	}
 }
 
 void ncs_diagnosis_init(struct ncs_diagnosis *diagnosis)
@@ -108,29 +124,30 @@ static void mark_victims(struct ncs_diagnosis *diagnosis)
 
 	if (node != NCS_NOBODY)
 		ncs_wait_graph_waiting(&diagnosis->graph, node);
-	else if (diagnosis->graph.node_count > 0)
+	else
 		ncs_wait_graph_unmark(&diagnosis->graph);
 }
 
 int ncs_diagnose(struct ncs_diagnosis *diagnosis, const struct ncs_model *model)
 {
-	int error = ncs_wait_graph_build(&diagnosis->graph, model);
-
+	diagnosis->model = model;
 	diagnosis->passes++;
 	diagnosis->count = 0;
 	free(diagnosis->explained);
 	diagnosis->explained = calloc(model->communicator_count + 1,
 				      sizeof(*diagnosis->explained));
-	if (!diagnosis->explained)
-		error = -ENOMEM;
-	if (!error)
-		error = run_rules(diagnosis, model);
-	if (error)
+	diagnosis->no_memory = !diagnosis->explained ||
+			       ncs_wait_graph_build(&diagnosis->graph, model) !=
+				       0;
+	if (!diagnosis->no_memory)
+		run_rules(diagnosis);
+	if (diagnosis->no_memory) {
 		diagnosis->count = 0;
-	else if (diagnosis->count > 1)
+		return -ENOMEM;
+	}
+	if (diagnosis->count > 1)
 		qsort(diagnosis->findings, diagnosis->count,
 		      sizeof(*diagnosis->findings), compare_by_severity);
-	if (!error)
-		mark_victims(diagnosis);
-	return error;
+	mark_victims(diagnosis);
+	return 0;
 }

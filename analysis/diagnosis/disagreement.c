@@ -5,8 +5,6 @@
  * times. */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
-
 #include "analysis/base/collective_waits.h"
 #include "analysis/records/latest_records.h"
 
@@ -71,21 +69,18 @@ struct call_disagreement {
 	uint64_t done_bytes[2];      /* of a finished call; 0 if not finished */
 };
 
-/* Adds the finding. Returns 1, or -ENOMEM. */
-static int report_mismatch(struct ncs_diagnosis *diagnosis,
-			   enum ncs_verdict verdict,
-			   const struct call_disagreement *found, bool stalled)
+static void report_mismatch(struct ncs_diagnosis *diagnosis,
+			    enum ncs_verdict verdict,
+			    const struct call_disagreement *found, bool stalled)
 {
 	/* The rank that fewer others agree with is the root; if equally many
 	 * agree with both, the second rank is. */
 	unsigned root = found->agree[0] < found->agree[1] ? 0 : 1;
 	const struct ncs_communicator *communicator =
 		found->ranks[root]->communicator;
-	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, verdict, ncs_party_of(found->ranks[root]));
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(found->ranks[root]);
 	finding->peer = ncs_party_of(found->ranks[!root]);
 	finding->call = found->calls[root];
 	finding->waiting = communicator->live + communicator->dead - 1;
@@ -113,17 +108,16 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 		evidence->call = call;
 		evidence->number = found->done_bytes[which];
 	}
-	ncs_finding_set_severity(finding, stalled);
-	ncs_finding_set_confidence(finding, found->agree[0] == found->agree[1] ?
-						    NCS_CONFIDENCE_LIKELY :
-						    NCS_CONFIDENCE_CERTAIN);
-	return 1;
+	ncs_finding_rate(finding, stalled,
+			 found->agree[0] == found->agree[1] ?
+				 NCS_CONFIDENCE_LIKELY :
+				 NCS_CONFIDENCE_CERTAIN);
 }
 
 /* Finds two ranks each of which has made a call that the other has not:
  * whatever they call next, they have not made these calls in the same order. */
-static int check_numbers(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_communicator *communicator)
+static bool check_numbers(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_communicator *communicator)
 {
 	for (unsigned f = 0; f < NCS_FUNCTION_COUNT; f++) {
 		struct ncs_progress progress;
@@ -154,12 +148,12 @@ static int check_numbers(struct ncs_diagnosis *diagnosis,
 			for (unsigned k = 0; k < 2; k++)
 				found.agree[k] = count_called(communicator,
 							      found.calls[k]);
-			return report_mismatch(diagnosis,
-					       NCS_VERDICT_ORDER_MISMATCH,
-					       &found, true);
+			report_mismatch(diagnosis, NCS_VERDICT_ORDER_MISMATCH,
+					&found, true);
+			return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 static bool agree(const struct ncs_operation_view *a,
@@ -185,9 +179,9 @@ static size_t count_agreeing(const struct ncs_communicator *communicator,
 }
 
 /* Finds a call that two ranks have in progress with different arguments. */
-static int compare_operations(struct ncs_diagnosis *diagnosis,
-			      const struct ncs_rank *a,
-			      const struct ncs_rank *b)
+static bool compare_operations(struct ncs_diagnosis *diagnosis,
+			       const struct ncs_rank *a,
+			       const struct ncs_rank *b)
 {
 	size_t count = a->now.operation_count;
 
@@ -206,11 +200,12 @@ static int compare_operations(struct ncs_diagnosis *diagnosis,
 			continue;
 		found.agree[0] = count_agreeing(a->communicator, of_a, call);
 		found.agree[1] = count_agreeing(a->communicator, of_b, call);
-		return report_mismatch(
-			diagnosis, NCS_VERDICT_SIZE_MISMATCH, &found,
-			is_stalled(diagnosis, a) && is_stalled(diagnosis, b));
+		report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH, &found,
+				is_stalled(diagnosis, a) &&
+					is_stalled(diagnosis, b));
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 static const struct ncs_operation_view *
@@ -270,9 +265,9 @@ struct agreed_call {
 /* Finds a rank that has finished a call in which another rank hangs: the rank
  * that finished had less data to move. Ranks mostly hang in the same call, which
  * is then looked for once. */
-static int compare_with_done(struct ncs_diagnosis *diagnosis,
-			     const struct ncs_rank *rank,
-			     struct agreed_call *agreed)
+static bool compare_with_done(struct ncs_diagnosis *diagnosis,
+			      const struct ncs_rank *rank,
+			      struct agreed_call *agreed)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
 	const struct ncs_operation_view *oldest = first_collective(rank);
@@ -280,12 +275,12 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 
 	if (!oldest || !ncs_has_one_size(oldest->function) ||
 	    oldest->bytes == 0 || !is_stalled(diagnosis, rank))
-		return 0;
+		return false;
 	call = ncs_call_of(oldest);
 	if (agreed->bytes == oldest->bytes &&
 	    agreed->call.function == call.function &&
 	    agreed->call.sequence_number == call.sequence_number)
-		return 0;
+		return false;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 		uint64_t bytes = finished_bytes(other, call);
@@ -300,17 +295,18 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 		found.agree[0] =
 			count_of_size(communicator, call, oldest->bytes);
 		found.agree[1] = count_of_size(communicator, call, bytes);
-		return report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
-				       &found, true);
+		report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH, &found,
+				true);
+		return true;
 	}
 	*agreed = (struct agreed_call){ call, oldest->bytes };
-	return 0;
+	return false;
 }
 
 /* Finds two ranks that have the same two calls in progress, in opposite
  * order. */
-static int compare_orders(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_rank *a, const struct ncs_rank *b)
+static bool compare_orders(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_rank *a, const struct ncs_rank *b)
 {
 	const struct ncs_operation_view *of_a = first_collective(a);
 	const struct ncs_operation_view *of_b = first_collective(b);
@@ -318,14 +314,14 @@ static int compare_orders(struct ncs_diagnosis *diagnosis,
 
 	if (!of_a || !of_b || !is_stalled(diagnosis, a) ||
 	    !is_stalled(diagnosis, b))
-		return 0;
+		return false;
 	found.calls[0] = ncs_call_of(of_a);
 	found.calls[1] = ncs_call_of(of_b);
 	if (operation_of_call(a, found.calls[0]) ==
 		    operation_of_call(a, found.calls[1]) ||
 	    !operation_of_call(a, found.calls[1]) ||
 	    !operation_of_call(b, found.calls[0]))
-		return 0;
+		return false;
 	for (unsigned k = 0; k < 2; k++)
 		for (size_t i = 0; i < a->communicator->rank_count; i++) {
 			const struct ncs_operation_view *first =
@@ -337,12 +333,12 @@ static int compare_orders(struct ncs_diagnosis *diagnosis,
 				first->sequence_number ==
 					found.calls[k].sequence_number;
 		}
-	return report_mismatch(diagnosis, NCS_VERDICT_ORDER_MISMATCH, &found,
-			       true);
+	report_mismatch(diagnosis, NCS_VERDICT_ORDER_MISMATCH, &found, true);
+	return true;
 }
 
-static int check_operations(struct ncs_diagnosis *diagnosis,
-			    const struct ncs_communicator *communicator)
+static bool check_operations(struct ncs_diagnosis *diagnosis,
+			     const struct ncs_communicator *communicator)
 {
 	const struct ncs_rank *references[COMPARED_RANKS];
 	struct agreed_call agreed = { .bytes = 0 };
@@ -351,50 +347,30 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 
-		int found;
-
 		if (rank->now.liveness == NCS_FINISHED ||
 		    rank->now.operation_count == 0 || rank->now.torn)
 			continue;
-		found = compare_with_done(diagnosis, rank, &agreed);
-		if (found != 0)
-			return found;
-		for (size_t k = 0; k < count; k++) {
-			found = compare_operations(diagnosis, references[k],
-						   rank);
-
-			if (found == 0)
-				found = compare_orders(diagnosis, references[k],
-						       rank);
-			if (found != 0)
-				return found;
-		}
+		if (compare_with_done(diagnosis, rank, &agreed))
+			return true;
+		for (size_t k = 0; k < count; k++)
+			if (compare_operations(diagnosis, references[k],
+					       rank) ||
+			    compare_orders(diagnosis, references[k], rank))
+				return true;
 		if (count < COMPARED_RANKS)
 			references[count++] = rank;
 	}
-	return 0;
+	return false;
 }
 
 /* Skips communicators without an id: ranks that have only a name in common may
  * belong to different jobs. */
-int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
-			   const struct ncs_model *model)
+bool ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
+			    const struct ncs_communicator *communicator)
 {
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		int found;
-
-		if (!(communicator->identity->known & NCS_KNOWN_COMM_ID) ||
-		    communicator->live + communicator->dead < 2 ||
-		    (communicator->live == 0 && !diagnosis->graph.is_over))
-			continue;
-		found = check_operations(diagnosis, communicator);
-		if (found == 0)
-			found = check_numbers(diagnosis, communicator);
-		if (found < 0)
-			return found;
-		diagnosis->explained[i] = found > 0;
-	}
-	return 0;
+	return (communicator->identity->known & NCS_KNOWN_COMM_ID) &&
+	       communicator->live + communicator->dead >= 2 &&
+	       (communicator->live > 0 || diagnosis->graph.is_over) &&
+	       (check_operations(diagnosis, communicator) ||
+		check_numbers(diagnosis, communicator));
 }

@@ -5,8 +5,6 @@
  * wrong. Must not judge calls in progress. */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
-
 #include "analysis/model/unlike_calls.h"
 
 /* Returns the rank that made a call; NULL if it is gone. */
@@ -41,40 +39,36 @@ static void add_call(struct ncs_finding *finding, const struct ncs_rank *rank,
 	}
 }
 
-static int report(struct ncs_diagnosis *diagnosis,
-		  const struct ncs_model *model,
-		  const struct ncs_unlike_calls *unlike,
-		  const struct ncs_rank *root, const struct ncs_rank *peer)
+static void report(struct ncs_diagnosis *diagnosis,
+		   const struct ncs_unlike_calls *unlike,
+		   const struct ncs_rank *root, const struct ncs_rank *peer)
 {
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_SIZE_MISMATCH);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_SIZE_MISMATCH, ncs_party_of(root));
+	uint64_t now_ns = diagnosis->model->now_ns;
 	struct ncs_evidence *evidence;
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(root);
 	finding->peer = ncs_party_of(peer);
 	finding->call =
 		(struct ncs_call_id){ unlike->function, unlike->number };
-	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, unlike->calls[0].agree ==
-							    unlike->calls[1].agree ?
-						    NCS_CONFIDENCE_LIKELY :
-						    NCS_CONFIDENCE_CERTAIN);
+	ncs_finding_rate(finding, false,
+			 unlike->calls[0].agree == unlike->calls[1].agree ?
+				 NCS_CONFIDENCE_LIKELY :
+				 NCS_CONFIDENCE_CERTAIN);
 	add_call(finding, root, &unlike->calls[0], &unlike->calls[1]);
 	add_call(finding, peer, &unlike->calls[1], &unlike->calls[0]);
 	evidence = ncs_finding_add_evidence(
 		finding, NCS_EVIDENCE_ENDED,
 		(struct ncs_party){ NULL, root->communicator, -1 });
 	evidence->number = unlike->count;
-	if (model->now_ns > unlike->end_ns)
-		evidence->duration_ns = model->now_ns - unlike->end_ns;
-	return 0;
+	if (now_ns > unlike->end_ns)
+		evidence->duration_ns = now_ns - unlike->end_ns;
 }
 
-int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
-			      const struct ncs_model *model)
+void ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis)
 {
+	const struct ncs_model *model = diagnosis->model;
+
 	for (size_t i = 0; i < model->communicator_count; i++) {
 		const struct ncs_communicator *communicator =
 			&model->communicators[i];
@@ -91,9 +85,7 @@ int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
 			continue;
 		root = rank_of(communicator, &unlike->calls[0]);
 		peer = rank_of(communicator, &unlike->calls[1]);
-		if (root && peer &&
-		    report(diagnosis, model, unlike, root, peer) != 0)
-			return -ENOMEM;
+		if (root && peer)
+			report(diagnosis, unlike, root, peer);
 	}
-	return 0;
 }

@@ -226,7 +226,8 @@ uint64_t ncs_stuck_ns(const struct ncs_rank *rank)
 		       NCS_STUCK_NS;
 }
 
-void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled)
+void ncs_finding_rate(struct ncs_finding *finding, bool stalled,
+		      enum ncs_confidence confidence)
 {
 	const struct ncs_rank *rank = finding->root.rank;
 	/* A wait for one that died goes on. */
@@ -237,15 +238,8 @@ void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled)
 	    (!stalled || finding->duration_ns <
 				 (is_over ? ncs_stuck_ns(rank) : NCS_STUCK_NS)))
 		finding->severity = NCS_SEVERITY_SLOW;
-}
-
-void ncs_finding_set_confidence(struct ncs_finding *finding,
-				enum ncs_confidence confidence)
-{
-	const struct ncs_rank *rank = finding->root.rank;
-
+	finding->confidence = confidence;
 	if (confidence == NCS_CONFIDENCE_CERTAIN && rank &&
 	    (ncs_rank_lost(rank) > 0 || rank->now.torn))
-		confidence = NCS_CONFIDENCE_LIKELY;
-	finding->confidence = confidence;
+		finding->confidence = NCS_CONFIDENCE_LIKELY;
 }

@@ -166,13 +166,11 @@ void ncs_finding_add_unseen(struct ncs_finding *finding,
  * process that died until it was last known to live, after which it may have lived on. */
 uint64_t ncs_stuck_ns(const struct ncs_rank *rank);
 
-/* Sets the verdict's severity, but at most "slow" unless the root is stalled
- * and the finding has lasted for ncs_stuck_ns(). */
-void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled);
-
-/* Sets the confidence, but at most "likely" if the root has lost records or its
- * snapshot is torn: what was lost may explain the finding in another way. */
-void ncs_finding_set_confidence(struct ncs_finding *finding,
-				enum ncs_confidence confidence);
+/* Sets how bad and how certain a finding is, by its other members: the verdict's
+ * severity, but at most "slow" unless the root is stalled and the finding has lasted
+ * for ncs_stuck_ns(); the confidence, but at most "likely" if the root has lost
+ * records or its snapshot is torn: what was lost may explain it in another way. */
+void ncs_finding_rate(struct ncs_finding *finding, bool stalled,
+		      enum ncs_confidence confidence);
 
 #endif

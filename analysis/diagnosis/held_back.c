@@ -5,7 +5,6 @@
  */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* Return how far a rank is held back; -1: not known. */
@@ -89,18 +88,17 @@ static void add_hold(struct ncs_finding *finding, size_t hold,
 	evidence->held_by = peaks->held_by;
 }
 
-int ncs_find_held_back(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model)
+void ncs_find_held_back(struct ncs_diagnosis *diagnosis)
 {
-	int64_t *measures = calloc(model->rank_count + 1, sizeof(*measures));
+	int64_t *measures =
+		calloc(diagnosis->model->rank_count + 1, sizeof(*measures));
 
 	if (!measures)
-		return -ENOMEM;
-	for (size_t i = 0; i < diagnosis->count; i++)
+		diagnosis->no_memory = true;
+	for (size_t i = 0; measures && i < diagnosis->count; i++)
 		for (size_t k = 0; k < sizeof(holds) / sizeof(*holds); k++)
 			if (diagnosis->findings[i].root.rank &&
 			    diagnosis->findings[i].root.rank->communicator)
 				add_hold(&diagnosis->findings[i], k, measures);
 	free(measures);
-	return 0;
 }

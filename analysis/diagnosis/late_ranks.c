@@ -6,7 +6,6 @@
  */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -177,36 +176,31 @@ static void add_evidence(struct ncs_finding *finding,
 	ncs_finding_add_unseen(finding, communicator);
 }
 
-static int report(struct ncs_diagnosis *diagnosis,
-		  const struct ncs_model *model,
-		  const struct ncs_communicator *communicator,
-		  const struct ncs_rank *rank)
+static void report(struct ncs_diagnosis *diagnosis,
+		   const struct ncs_communicator *communicator,
+		   const struct ncs_rank *rank)
 {
 	const struct ncs_cost_of_rank *cost = &ncs_rank_lateness(rank)->cost;
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_LATE_RANK);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_LATE_RANK, ncs_party_of(rank));
 	struct ncs_lateness lateness;
 	struct ncs_job_step step;
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(rank);
 	finding->call.function = ncs_rank_late_function(rank, &lateness);
 	finding->cause = cause_of(ncs_rank_lateness(rank));
 	if (cost->unknown == NCS_COST_KNOWN) {
 		finding->share = fmin(cost->share, 1);
 		finding->share_least = fmin(cost->least, finding->share);
 		finding->share_most = fmin(fmax(cost->most, finding->share), 1);
-		if (ncs_rank_step(model, rank, &step))
+		if (ncs_rank_step(diagnosis->model, rank, &step))
 			finding->step_ns = step.step.ns;
 	}
 	finding->waiting = ncs_communicator_judged(communicator) - 1;
-	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, communicator->other_clocks > 0 ?
-						    NCS_CONFIDENCE_POSSIBLE :
-						    NCS_CONFIDENCE_LIKELY);
+	ncs_finding_rate(finding, false,
+			 communicator->other_clocks > 0 ?
+				 NCS_CONFIDENCE_POSSIBLE :
+				 NCS_CONFIDENCE_LIKELY);
 	add_evidence(finding, rank, communicator, &lateness);
-	return 0;
 }
 
 /* Whether all processes have ended, and nothing but that was found so far: it
@@ -219,10 +213,10 @@ static bool is_only_over(const struct ncs_diagnosis *diagnosis)
 	return diagnosis->graph.is_over;
 }
 
-static int report_late(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model,
-		       const struct ncs_rank *const *late, size_t count)
+static void report_late(struct ncs_diagnosis *diagnosis,
+			const struct ncs_rank *const *late, size_t count)
 {
+	const struct ncs_model *model = diagnosis->model;
 	const bool only_over = is_only_over(diagnosis);
 
 	for (size_t i = 0; i < model->communicator_count && count > 0; i++) {
@@ -237,29 +231,25 @@ static int report_late(struct ncs_diagnosis *diagnosis,
 			const struct ncs_rank *main =
 				main_rank(late, count, rank);
 
-			if (!main)
-				continue;
-			found = true;
-			if (main == rank &&
-			    report(diagnosis, model, communicator, rank) != 0)
-				return -ENOMEM;
+			found |= main != NULL;
+			if (main == rank)
+				report(diagnosis, communicator, rank);
 		}
 		diagnosis->explained[i] |= found;
 	}
-	return 0;
 }
 
-int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model)
+void ncs_find_late_ranks(struct ncs_diagnosis *diagnosis)
 {
+	const struct ncs_model *model = diagnosis->model;
 	const struct ncs_rank **late =
 		calloc(model->rank_count + 1, sizeof(const void *));
-	int error = -ENOMEM;
 
 	if (late)
-		error = report_late(diagnosis, model, late,
-				    find_late(&diagnosis->graph, model,
-					      ncs_job_end_ns(model), late));
+		report_late(diagnosis, late,
+			    find_late(&diagnosis->graph, model,
+				      ncs_job_end_ns(model), late));
+	else
+		diagnosis->no_memory = true;
 	free(late);
-	return error;
 }

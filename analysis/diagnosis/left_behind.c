@@ -5,8 +5,6 @@
  */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
-
 #include "analysis/model/waits.h"
 
 /* Returns whether a rank is known to have finished a call long before `until_ns`:
@@ -60,52 +58,42 @@ long_collective(const struct ncs_wait_node *node)
 	return operation;
 }
 
-static int report(struct ncs_diagnosis *diagnosis,
-		  const struct ncs_wait_node *node,
-		  const struct ncs_rank *other)
+static void report(struct ncs_diagnosis *diagnosis,
+		   const struct ncs_wait_node *node,
+		   const struct ncs_rank *other)
 {
 	const struct ncs_operation_view *operation = node->operation;
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_LEFT_BEHIND);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_LEFT_BEHIND, ncs_party_of(node->rank));
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(node->rank);
 	finding->peer = ncs_party_of(other);
 	finding->call = ncs_call_of(operation);
 	finding->duration_ns = ncs_age_ns(node->rank, operation->start_ns);
-	ncs_finding_set_severity(finding, true);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
+	ncs_finding_rate(finding, true, NCS_CONFIDENCE_LIKELY);
 	ncs_finding_add_operation(finding, node->rank, operation);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, other,
 			     ncs_age_ns(other, other->now.last_call_ns));
-	return 0;
 }
 
-int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_model *model)
+bool ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_communicator *communicator)
 {
-	const struct ncs_wait_graph *graph = &diagnosis->graph;
-
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct ncs_wait_node *node = &graph->nodes[i];
+	if (ncs_communicator_unseen(communicator) > 0)
+		return false;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_wait_node *node = ncs_wait_node_of(
+			&diagnosis->graph, communicator->ranks[i]);
 		const struct ncs_operation_view *operation =
 			long_collective(node);
-		const struct ncs_communicator *communicator =
-			node->rank->communicator;
-		const struct ncs_rank *other;
+		const struct ncs_rank *other =
+			operation ? finished_rank(communicator, node->rank,
+						  ncs_call_of(operation)) :
+				    NULL;
 
-		if (!operation || !communicator ||
-		    diagnosis->explained[communicator - model->communicators] ||
-		    ncs_communicator_unseen(communicator) > 0)
-			continue;
-		other = finished_rank(communicator, node->rank,
-				      ncs_call_of(operation));
 		if (!other)
 			continue;
-		ncs_diagnosis_explain(diagnosis, model, node->rank);
-		if (report(diagnosis, node, other) != 0)
-			return -ENOMEM;
+		report(diagnosis, node, other);
+		return true;
 	}
-	return 0;
+	return false;
 }

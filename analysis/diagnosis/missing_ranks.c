@@ -9,7 +9,6 @@
 #include "analysis/model/waits.h"
 #include "ncclstat/names.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,84 +149,72 @@ static bool has_ended(const struct ncs_diagnosis *diagnosis,
 	return true;
 }
 
-static int report_dead(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model,
-		       const struct ncs_rank *rank, size_t waiting)
+static void report_dead(struct ncs_diagnosis *diagnosis,
+			const struct ncs_rank *rank, size_t waiting)
 {
-	uint64_t end_ns = ncs_rank_end_ns(rank);
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_RANK_DIED);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_RANK_DIED, ncs_party_of(rank));
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(rank);
-	finding->duration_ns =
-		model->now_ns > end_ns ? model->now_ns - end_ns : 0;
+	finding->duration_ns = ncs_dead_ns(diagnosis->model, rank);
 	finding->waiting = waiting;
-	ncs_finding_set_severity(finding, finding->waiting > 0);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
-	ncs_finding_add_death(finding, model, rank);
+	ncs_finding_rate(finding, waiting > 0, NCS_CONFIDENCE_CERTAIN);
+	ncs_finding_add_death(finding, diagnosis->model, rank);
 	add_last(finding, diagnosis, rank);
-	return 0;
 }
 
-/* Reports a process that died, unless it is reported. Returns 0 or -ENOMEM. */
-static int report_death(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model,
-			const struct ncs_rank *rank, bool is_cause)
+/* Reports a process that died, unless it is reported. */
+static void report_death(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_rank *rank, bool is_cause)
 {
-	const bool *explained = &diagnosis->explained[rank->communicator -
-						      model->communicators];
 	struct ncs_finding *finding;
 	size_t waiting = 0;
 
 	if (is_root(diagnosis, rank) || is_reported(diagnosis, rank))
-		return 0;
+		return;
 	/* Channels may not wait: NCCL may have given them up. */
-	if (is_cause || !*explained)
+	if (is_cause || !ncs_diagnosis_explains(diagnosis, rank->communicator))
 		waiting = count_stuck(diagnosis, rank->communicator);
-	ncs_diagnosis_explain(diagnosis, model, rank);
+	ncs_diagnosis_explain(diagnosis, rank);
 	finding = ncs_diagnosis_find(diagnosis, NCS_VERDICT_RANK_DIED,
 				     rank->communicator);
-	if (!finding)
-		return report_dead(diagnosis, model, rank, waiting);
+	if (!finding) {
+		report_dead(diagnosis, rank, waiting);
+		return;
+	}
 	finding->alike++;
 	add_last(finding, diagnosis, rank);
-	return 0;
 }
 
 /* Reports the processes that died, the first of them first: those that may be
  * waited for, or the others. */
-static int report_deaths(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_model *model, bool is_cause)
+static void report_deaths(struct ncs_diagnosis *diagnosis, bool is_cause)
 {
 	size_t count;
-	const struct ncs_rank **deaths = ncs_deaths_in_order(model, &count);
-	int error = deaths ? 0 : -ENOMEM;
+	const struct ncs_rank **deaths =
+		ncs_deaths_in_order(diagnosis->model, &count);
 
-	for (size_t i = 0; !error && i < count; i++) {
+	if (!deaths)
+		diagnosis->no_memory = true;
+	for (size_t i = 0; i < count; i++) {
 		const struct ncs_rank *rank = deaths[i];
 		bool is_due = rank->communicator->live > 0 ?
 				      is_halted(diagnosis, rank) == is_cause :
 				      diagnosis->graph.is_over && !is_cause;
 
 		if (is_due && !has_ended(diagnosis, rank))
-			error = report_death(diagnosis, model, rank, is_cause);
+			report_death(diagnosis, rank, is_cause);
 	}
 	free(deaths);
-	return error;
 }
 
-int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model)
+void ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis)
 {
-	return report_deaths(diagnosis, model, true);
+	report_deaths(diagnosis, true);
 }
 
-int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_model *model)
+void ncs_find_late_deaths(struct ncs_diagnosis *diagnosis)
 {
-	return report_deaths(diagnosis, model, false);
+	report_deaths(diagnosis, false);
 }
 
 /* --- Ranks that are not seen ---------------------------------------------- */
@@ -312,9 +299,9 @@ static void add_wait(struct ncs_finding *finding,
 		ncs_finding_add_operation(finding, rank, edge->operation);
 }
 
-static int report_unseen(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_communicator *communicator,
-			 const struct ncs_wait_edge *edge)
+static void report_unseen(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_communicator *communicator,
+			  const struct ncs_wait_edge *edge)
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_node *node = &graph->nodes[edge->from];
@@ -325,12 +312,10 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 				   ncs_is_p2p(edge->function) ?
 						    NCS_VERDICT_P2P_UNMET :
 						    NCS_VERDICT_RANK_MISSING;
-	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, verdict,
+		(struct ncs_party){ NULL, communicator, edge->unseen });
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root =
-		(struct ncs_party){ NULL, communicator, edge->unseen };
 	finding->peer = ncs_party_of(node->rank);
 	finding->channel = edge->channel;
 	finding->channel_rank = edge->channel ? node->rank : NULL;
@@ -338,11 +323,10 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = edge->channel ? communicator->live :
 					   count_waiting(graph, communicator);
-	ncs_finding_set_severity(finding, node->stalled);
-	ncs_finding_set_confidence(finding, suspicion == 2 || (suspicion == 1 &&
-							       pointing > 1) ?
-						    NCS_CONFIDENCE_LIKELY :
-						    NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_rate(finding, node->stalled,
+			 suspicion == 2 || (suspicion == 1 && pointing > 1) ?
+				 NCS_CONFIDENCE_LIKELY :
+				 NCS_CONFIDENCE_POSSIBLE);
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct ncs_wait_edge *other = &graph->edges[i];
 		const struct ncs_rank *rank = graph->nodes[other->from].rank;
@@ -355,7 +339,6 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 			add_wait(finding, graph, other);
 	}
 	ncs_finding_add_unseen(finding, communicator);
-	return 0;
 }
 
 /* Returns the rank that has been in an operation for longest if all ranks that are
@@ -388,62 +371,48 @@ held_up(const struct ncs_wait_graph *graph,
 	return longest;
 }
 
-static int report_held_up(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_communicator *communicator,
-			  const struct ncs_wait_node *node)
+static void report_held_up(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_communicator *communicator,
+			   const struct ncs_wait_node *node)
 {
 	const struct ncs_operation_view *operation = node->operation;
 	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_PEER_WAIT);
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_PEER_WAIT,
+				  (struct ncs_party){ NULL, communicator, -1 });
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = (struct ncs_party){ NULL, communicator, -1 };
 	finding->peer = ncs_party_of(node->rank);
 	finding->call = ncs_call_of(operation);
 	finding->duration_ns = ncs_age_ns(node->rank, operation->start_ns);
 	finding->waiting = communicator->live;
+	ncs_finding_rate(finding, false, NCS_CONFIDENCE_POSSIBLE);
 	finding->severity = NCS_SEVERITY_UNSEEN;
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
 	ncs_finding_add_operation(finding, node->rank, operation);
 	ncs_finding_add_unseen(finding, communicator);
-	return 0;
 }
 
-int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_model *model)
+bool ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_communicator *communicator)
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_wait_edge *best = NULL;
+	const struct ncs_wait_node *node;
 
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		const struct ncs_wait_edge *best = NULL;
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		const struct ncs_wait_edge *edge = &graph->edges[i];
 
-		if (diagnosis->explained[i])
-			continue;
-		for (size_t k = 0; k < graph->edge_count; k++) {
-			const struct ncs_wait_edge *edge = &graph->edges[k];
-
-			if (edge->to == NCS_NOBODY &&
-			    graph->nodes[edge->from].rank->communicator ==
-				    communicator &&
-			    (!best || suspicion_of(graph, edge) >
-				     suspicion_of(graph, best)))
-				best = edge;
-		}
-		if (!best) {
-			const struct ncs_wait_node *node =
-				held_up(graph, communicator);
-
-			if (node && report_held_up(diagnosis, communicator,
-						   node) != 0)
-				return -ENOMEM;
-			continue;
-		}
-		if (report_unseen(diagnosis, communicator, best) != 0)
-			return -ENOMEM;
-		diagnosis->explained[i] = true;
+		if (edge->to == NCS_NOBODY &&
+		    graph->nodes[edge->from].rank->communicator ==
+			    communicator &&
+		    (!best ||
+		     suspicion_of(graph, edge) > suspicion_of(graph, best)))
+			best = edge;
 	}
-	return 0;
+	if (best) {
+		report_unseen(diagnosis, communicator, best);
+		return true;
+	}
+	node = held_up(graph, communicator);
+	if (node)
+		report_held_up(diagnosis, communicator, node);
+	return false;
 }

@@ -5,8 +5,6 @@
  */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
-
 #include "analysis/model/waits.h"
 
 /* No link between GPUs is so slow that a GiB takes as long as a wait that is stuck. */
@@ -38,20 +36,17 @@ static uint64_t hung_ns(const struct ncs_wait_node *node,
 		       0;
 }
 
-static int report(struct ncs_diagnosis *diagnosis,
-		  const struct ncs_communicator *communicator,
-		  struct ncs_call_id call, uint64_t hung_for_ns)
+static void report(struct ncs_diagnosis *diagnosis,
+		   const struct ncs_communicator *communicator,
+		   struct ncs_call_id call, uint64_t hung_for_ns)
 {
 	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NOT_ENDED);
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NOT_ENDED,
+				  ncs_party_of(communicator->ranks[0]));
 	bool is_proved = true;
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(communicator->ranks[0]);
 	finding->call = call;
 	finding->duration_ns = hung_for_ns;
-	ncs_finding_set_severity(finding, true);
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 		const struct ncs_operation_view *operation =
@@ -62,48 +57,37 @@ static int report(struct ncs_diagnosis *diagnosis,
 		is_proved &= operation->children_started > 0;
 		ncs_finding_add_operation(finding, rank, operation);
 	}
-	ncs_finding_set_confidence(finding, is_proved ?
-						    NCS_CONFIDENCE_LIKELY :
-						    NCS_CONFIDENCE_POSSIBLE);
-	return 0;
+	ncs_finding_rate(finding, true,
+			 is_proved ? NCS_CONFIDENCE_LIKELY :
+				     NCS_CONFIDENCE_POSSIBLE);
 }
 
-int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model)
+bool ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
+			const struct ncs_communicator *communicator)
 {
-	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	struct ncs_call_id call = ncs_no_call;
+	uint64_t least_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		struct ncs_call_id call = ncs_no_call;
-		uint64_t least_ns = UINT64_MAX;
+	if (communicator->rank_count < 2 ||
+	    ncs_communicator_unseen(communicator) > 0)
+		return false;
+	for (size_t i = 0; i < communicator->rank_count && least_ns > 0; i++) {
+		const struct ncs_wait_node *node = ncs_wait_node_of(
+			&diagnosis->graph, communicator->ranks[i]);
+		uint64_t ns;
 
-		if (diagnosis->explained[i] || communicator->rank_count < 2 ||
-		    ncs_communicator_unseen(communicator) > 0)
-			continue;
-		for (size_t k = 0; k < communicator->rank_count && least_ns > 0;
-		     k++) {
-			const struct ncs_wait_node *node = ncs_wait_node_of(
-				graph, communicator->ranks[k]);
-			uint64_t ns;
-
-			if (k == 0 && node->operation)
-				call = ncs_call_of(node->operation);
-			ns = node->count == 0 ? hung_ns(node, call) : 0;
-			if (ns < least_ns)
-				least_ns = ns;
-		}
-		for (size_t k = 0; k < communicator->rank_count && least_ns > 0;
-		     k++)
-			if (ncs_diagnosis_explains_process(
-				    diagnosis, model, communicator->ranks[k]))
-				least_ns = 0;
-		if (least_ns == 0)
-			continue;
-		diagnosis->explained[i] = true;
-		if (report(diagnosis, communicator, call, least_ns) != 0)
-			return -ENOMEM;
+		if (i == 0 && node->operation)
+			call = ncs_call_of(node->operation);
+		ns = node->count == 0 ? hung_ns(node, call) : 0;
+		if (ns < least_ns)
+			least_ns = ns;
 	}
-	return 0;
+	if (least_ns == 0)
+		return false;
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (ncs_diagnosis_explains_process(diagnosis,
+						   communicator->ranks[i]))
+			return false;
+	report(diagnosis, communicator, call, least_ns);
+	return true;
 }

@@ -7,17 +7,19 @@
 #include "shm/array.h"
 
 struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
-				      enum ncs_verdict verdict)
+				      enum ncs_verdict verdict,
+				      struct ncs_party root)
 {
-	struct ncs_finding *finding;
+	struct ncs_finding *finding = &diagnosis->unkept;
 
 	if (ncs_array_reserve(&diagnosis->findings, &diagnosis->capacity,
-			      diagnosis->count + 1, sizeof(*finding)) != 0)
-		return NULL;
-	finding = &diagnosis->findings[diagnosis->count++];
+			      diagnosis->count + 1, sizeof(*finding)) == 0)
+		finding = &diagnosis->findings[diagnosis->count++];
+	else
+		diagnosis->no_memory = true;
 	*finding = (struct ncs_finding){
 		.verdict = verdict,
-		.root.number = -1,
+		.root = root,
 		.peer.number = -1,
 		.call = ncs_no_call,
 		.cause = NCS_LATE_CAUSE_COUNT,
@@ -72,27 +74,32 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 	}
 }
 
+bool ncs_diagnosis_explains(const struct ncs_diagnosis *diagnosis,
+			    const struct ncs_communicator *communicator)
+{
+	return communicator &&
+	       diagnosis->explained[communicator -
+				    diagnosis->model->communicators];
+}
+
 void ncs_diagnosis_explain(struct ncs_diagnosis *diagnosis,
-			   const struct ncs_model *model,
 			   const struct ncs_rank *rank)
 {
 	if (rank->communicator)
-		diagnosis->explained[rank->communicator - model->communicators] =
-			true;
+		diagnosis->explained[rank->communicator -
+				     diagnosis->model->communicators] = true;
 }
 
 bool ncs_diagnosis_explains_process(const struct ncs_diagnosis *diagnosis,
-				    const struct ncs_model *model,
 				    const struct ncs_rank *rank)
 {
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *other = model->ranks[i];
-		const struct ncs_communicator *its = other->communicator;
+	const struct ncs_model *model = diagnosis->model;
 
-		if (its && diagnosis->explained[its - model->communicators] &&
-		    ncs_shares_process(rank, other))
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_diagnosis_explains(diagnosis,
+					   model->ranks[i]->communicator) &&
+		    ncs_shares_process(rank, model->ranks[i]))
 			return true;
-	}
 	return false;
 }
 

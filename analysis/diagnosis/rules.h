@@ -3,9 +3,8 @@
  * and the communicators that a rule has already explained.
  *
  * A rule adds findings; it skips communicators that an earlier rule explained,
- * since one fault makes all ranks of a communicator wait. Rules return 0, or
- * -ENOMEM. Files other than the rules include analysis/diagnosis/diagnosis.h
- * instead. Pure.
+ * since one fault makes all ranks of a communicator wait. Files other than the
+ * rules include analysis/diagnosis/diagnosis.h instead. Pure.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_RULES_H
 #define NCS_ANALYSIS_DIAGNOSIS_RULES_H
@@ -24,109 +23,107 @@ struct ncs_diagnosis {
 	size_t count;                 /* of findings */
 	size_t capacity;
 	size_t passes; /* number of ncs_diagnose() calls */
+	const struct ncs_model *model; /* of the latest */
 	struct ncs_wait_graph graph;
 	struct ncs_paces paces;
 	bool *explained; /* by communicator of the model, for this update */
+	bool no_memory;  /* rules may go on, but nothing counts */
+	struct ncs_finding unkept; /* one for which there was no memory */
 };
 
 /* --- The rules, in the order in which they run ---------------------------- */
 
-/* Finds communicators in which the calls of two ranks disagree, in their order
- * or in their arguments. */
-int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
-			   const struct ncs_model *model);
+/* Rules of a single communicator are not asked about those that were explained, and
+ * return whether they explain it. */
+
+/* Finds calls of two ranks that disagree, in their order or in their arguments. */
+bool ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
+			    const struct ncs_communicator *communicator);
 
 /* Finds the ranks at which chains of waits end. */
-int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model);
+void ncs_find_chain_ends(struct ncs_diagnosis *diagnosis);
 
 /* Finds processes that are gone without having finished, while others of their
  * communicator live, and may be waited for. */
-int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model);
+void ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis);
 
 /* Finds circles of waits that no earlier rule explained. */
-int ncs_find_circles(struct ncs_diagnosis *diagnosis,
-		     const struct ncs_model *model);
+void ncs_find_circles(struct ncs_diagnosis *diagnosis);
 
 /* Finds ranks that others wait for and that are not seen here. */
-int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_model *model);
+bool ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_communicator *communicator);
 
 /* Finds ranks that have been inside NCCL's API for long without starting an
  * operation, because NCCL is still connecting. If not as many ranks send as
  * receive, a half of a transfer is missing; else the finding is only "possible",
  * since connecting takes long when a large job begins. */
-int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
-			     const struct ncs_model *model);
+bool ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
+			      const struct ncs_communicator *communicator);
 
 /* Finds ranks that have not joined a communicator, and communicators that all ranks
  * have joined and that may not be set up: the latest one, where nothing was called
  * since. */
-int ncs_find_setups(struct ncs_diagnosis *diagnosis,
-		    const struct ncs_model *model);
+void ncs_find_setups(struct ncs_diagnosis *diagnosis);
 
-/* Finds ranks whose GPU is in a collective for NCS_STUCK_NS that all other ranks
- * have finished, where no earlier rule explains it. */
-int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_model *model);
+/* Finds a rank whose GPU is in a collective for NCS_STUCK_NS that all other ranks
+ * have finished. */
+bool ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_communicator *communicator);
 
-/* Finds collectives that the GPUs of all ranks have been in for NCS_STUCK_NS, and as
- * long again for each GiB, where no earlier rule explains it. */
-int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model);
+/* Finds a collective that the GPUs of all ranks have been in for NCS_STUCK_NS, and as
+ * long again for each GiB. */
+bool ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
+			const struct ncs_communicator *communicator);
 
 /* Finds ranks that cost more than NCS_STRAGGLER_COST of the recent time, by
  * their lateness; deaths of a job that was killed as a whole hide none. */
-int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model);
+void ncs_find_late_ranks(struct ncs_diagnosis *diagnosis);
 
 /* Compares the pace of every communicator with its past, and finds those that
  * are slower than they were. */
-int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
-				const struct ncs_model *model);
+void ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis);
 
-/* Finds links that have turned slow, by how long messages are on the way,
- * unless the rule before has found their senders. */
-int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model);
+/* Finds a link that has turned slow, by how long messages are on the way, unless
+ * the rule before has found its sender. It explains nothing. */
+bool ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_communicator *communicator);
 
 /* Finds the processes that died when all had waited for long, and those of a job
  * of which none lives, unless nothing else was wrong until its end. It comes after
  * all rules that judge what was before: these deaths explain nothing of that. */
-int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_model *model);
+void ncs_find_late_deaths(struct ncs_diagnosis *diagnosis);
 
 /* Finds communicators in which the calls of two ranks differed, but have ended. It
  * explains no waits. */
-int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
-			      const struct ncs_model *model);
+void ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis);
 
 /* Adds evidence to the findings of the rules before, and makes none. */
-int ncs_find_held_back(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model);
+void ncs_find_held_back(struct ncs_diagnosis *diagnosis);
 
 /* Lowers the confidence of findings on communicators that are not seen whole,
  * and finds nodes whose ranks are not seen. Is the last of the rules. */
-int ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_model *model);
+void ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis);
 
 /* --- Helpers for the rules ------------------------------------------------ */
 
-/* Appends an empty finding and returns it; NULL if there is no memory. Pointers
- * to earlier findings become invalid. */
+/* Appends a finding with nothing but its verdict and its root, and returns it.
+ * Pointers to earlier findings become invalid. Without memory it is not kept. */
 struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
-				      enum ncs_verdict verdict);
+				      enum ncs_verdict verdict,
+				      struct ncs_party root);
+
+/* Returns whether a communicator was explained; false for NULL. */
+bool ncs_diagnosis_explains(const struct ncs_diagnosis *diagnosis,
+			    const struct ncs_communicator *communicator);
 
 /* Marks a rank's communicator, if it has one, as explained. */
 void ncs_diagnosis_explain(struct ncs_diagnosis *diagnosis,
-			   const struct ncs_model *model,
 			   const struct ncs_rank *rank);
 
 /* Whether the process of a rank is in a communicator that was explained: it may be
  * held up there, or its kernels may take the room of others of it. */
 bool ncs_diagnosis_explains_process(const struct ncs_diagnosis *diagnosis,
-				    const struct ncs_model *model,
 				    const struct ncs_rank *rank);
 
 /* Returns the first finding with a verdict on a rank of a communicator; NULL if there

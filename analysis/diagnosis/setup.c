@@ -9,8 +9,6 @@
  */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
-
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
 
@@ -78,41 +76,33 @@ static int32_t first_unseen(const struct ncs_communicator *communicator)
 	return number;
 }
 
-static int report_unjoined(struct ncs_diagnosis *diagnosis,
-			   const struct ncs_communicator *communicator,
-			   const struct ncs_rank *last, uint64_t age_ns)
+static void report_unjoined(struct ncs_diagnosis *diagnosis,
+			    const struct ncs_communicator *communicator,
+			    const struct ncs_rank *last, uint64_t age_ns)
 {
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NOT_JOINED);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_NOT_JOINED,
+		(struct ncs_party){ NULL, communicator,
+				    first_unseen(communicator) });
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = (struct ncs_party){ NULL, communicator,
-					    first_unseen(communicator) };
 	finding->duration_ns = age_ns;
 	finding->waiting = communicator->live;
 	finding->alike = ncs_communicator_unseen(communicator) - 1;
-	ncs_finding_set_severity(finding, age_ns > 3 * NCS_CONNECT_NS);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
+	ncs_finding_rate(finding, age_ns > 3 * NCS_CONNECT_NS,
+			 NCS_CONFIDENCE_LIKELY);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_JOINED, last, age_ns);
 	ncs_finding_add_unseen(finding, communicator);
-	return 0;
 }
 
-static int report_setup(struct ncs_diagnosis *diagnosis,
-			const struct ncs_rank *last, uint64_t age_ns)
+static void report_setup(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_rank *last, uint64_t age_ns)
 {
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_IN_SETUP);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_IN_SETUP, ncs_party_of(last));
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(last);
 	finding->duration_ns = age_ns;
-	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_rate(finding, false, NCS_CONFIDENCE_POSSIBLE);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_JOINED, last, age_ns);
-	return 0;
 }
 
 /* Whether any rank of the job has called something within this time. */
@@ -128,9 +118,9 @@ static bool has_moved(const struct ncs_model *model, uint64_t age_ns)
 	return false;
 }
 
-int ncs_find_setups(struct ncs_diagnosis *diagnosis,
-		    const struct ncs_model *model)
+void ncs_find_setups(struct ncs_diagnosis *diagnosis)
 {
+	const struct ncs_model *model = diagnosis->model;
 	const struct ncs_rank *newest = NULL;
 	uint64_t newest_ns = 0;
 
@@ -155,12 +145,10 @@ int ncs_find_setups(struct ncs_diagnosis *diagnosis,
 		}
 		if (hides_ranks(model) || !are_machines_seen(communicator))
 			continue;
-		if (report_unjoined(diagnosis, communicator, last, age_ns) != 0)
-			return -ENOMEM;
+		report_unjoined(diagnosis, communicator, last, age_ns);
 		diagnosis->explained[i] = true;
 	}
 	/* A communicator that is not used while others are is a usual one. */
-	return !newest || has_moved(model, newest_ns) ?
-		       0 :
-		       report_setup(diagnosis, newest, newest_ns);
+	if (newest && !has_moved(model, newest_ns))
+		report_setup(diagnosis, newest, newest_ns);
 }

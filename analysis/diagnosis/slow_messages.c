@@ -4,8 +4,6 @@
  */
 #include "analysis/diagnosis/diagnosis.h"
 
-#include <errno.h>
-
 #include "analysis/model/communicators.h"
 #include "analysis/model/slow_links.h"
 #include "analysis/model/stragglers.h"
@@ -51,27 +49,23 @@ static void add_times(struct ncs_finding *finding, enum ncs_evidence_kind kind,
 	evidence->expected = (uint64_t)usual_ns;
 }
 
-static int report(struct ncs_diagnosis *diagnosis,
-		  const struct ncs_communicator *communicator,
-		  const struct ncs_slow_link *link,
-		  const struct ncs_rank *from, const struct ncs_rank *to)
+static void report(struct ncs_diagnosis *diagnosis,
+		   const struct ncs_communicator *communicator,
+		   const struct ncs_slow_link *link,
+		   const struct ncs_rank *from, const struct ncs_rank *to)
 {
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_SLOW_NETWORK);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, NCS_VERDICT_SLOW_NETWORK, ncs_party_of(from));
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(from);
 	finding->peer = ncs_party_of(to);
 	finding->call.function = link->function == NCS_FUNCTION_SEND_RECV ?
 					 NCS_FUNCTION_SEND :
 					 link->function;
 	finding->waiting = ncs_communicator_judged(communicator) - 1;
 	finding->share = finding->share_most = link->share;
-	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, link->past == NCS_PAST_LINK ?
-						    NCS_CONFIDENCE_LIKELY :
-						    NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_rate(finding, false,
+			 link->past == NCS_PAST_LINK ? NCS_CONFIDENCE_LIKELY :
+						       NCS_CONFIDENCE_POSSIBLE);
 	add_times(finding, NCS_EVIDENCE_MESSAGES, &finding->root, link,
 		  link->message_ns, link->usual_message_ns);
 	if (link->past != NCS_PAST_LINK)
@@ -84,29 +78,23 @@ static int report(struct ncs_diagnosis *diagnosis,
 			  link->moving_ns, link->usual_moving_ns);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_RECEIVER, to, 0);
 	ncs_finding_add_unseen(finding, communicator);
-	return 0;
 }
 
-int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model)
+bool ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_communicator *communicator)
 {
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		const struct ncs_rank *from, *to;
-		struct ncs_slow_link link;
+	const struct ncs_rank *from, *to;
+	struct ncs_slow_link link;
 
-		if (diagnosis->explained[i] ||
-		    !ncs_communicator_slow_link(model, communicator, &link) ||
-		    link.share < NCS_STRAGGLER_COST)
-			continue;
-		from = rank_of(communicator, link.from);
-		to = rank_of(communicator, link.to);
-		if (from && to && !is_reported(diagnosis, from, to) &&
-		    report(diagnosis, communicator, &link, from, to) != 0)
-			return -ENOMEM;
-	}
-	return 0;
+	if (!ncs_communicator_slow_link(diagnosis->model, communicator,
+					&link) ||
+	    link.share < NCS_STRAGGLER_COST)
+		return false;
+	from = rank_of(communicator, link.from);
+	to = rank_of(communicator, link.to);
+	if (from && to && !is_reported(diagnosis, from, to))
+		report(diagnosis, communicator, &link, from, to);
+	return false;
 }
 
 /* --- What can be found ---------------------------------------------------- */

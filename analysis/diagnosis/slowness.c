@@ -5,7 +5,6 @@
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/model/stragglers.h"
@@ -92,22 +91,20 @@ static uint64_t tolerated_ns(const struct ncs_communicator *communicator,
 		       NCS_STUCK_NS;
 }
 
-static int report_unstarted(struct ncs_diagnosis *diagnosis,
-			    const struct ncs_communicator *communicator,
-			    const struct unstarted *found)
+static void report_unstarted(struct ncs_diagnosis *diagnosis,
+			     const struct ncs_communicator *communicator,
+			     const struct unstarted *found)
 {
 	bool lacks = lacks_half(communicator, found);
 	bool is_circle = lacks && found->outside_count == 0 && found->other;
 	bool is_unmet = lacks && found->outside_count == 1 && found->outside;
 	struct ncs_finding *finding = ncs_diagnosis_add(
-		diagnosis, is_circle ? NCS_VERDICT_DEADLOCK :
-			   is_unmet  ? NCS_VERDICT_P2P_UNMET :
-				       NCS_VERDICT_NOT_BEGUN);
+		diagnosis,
+		is_circle ? NCS_VERDICT_DEADLOCK :
+		is_unmet  ? NCS_VERDICT_P2P_UNMET :
+			    NCS_VERDICT_NOT_BEGUN,
+		ncs_party_of(is_unmet ? found->outside : found->longest));
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root =
-		ncs_party_of(is_unmet ? found->outside : found->longest);
 	if (is_unmet || is_circle)
 		finding->peer = ncs_party_of(is_unmet ? found->longest :
 							found->other);
@@ -115,10 +112,9 @@ static int report_unstarted(struct ncs_diagnosis *diagnosis,
 		(struct ncs_call_id){ found->function, NCS_NO_SEQUENCE_NUMBER };
 	finding->duration_ns = found->duration_ns;
 	finding->waiting = is_unmet || is_circle ? found->inside_count : 0;
-	ncs_finding_set_severity(
-		finding, lacks || found->duration_ns > 3 * NCS_CONNECT_NS);
-	ncs_finding_set_confidence(finding, lacks ? NCS_CONFIDENCE_LIKELY :
-						    NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_rate(
+		finding, lacks || found->duration_ns > 3 * NCS_CONNECT_NS,
+		lacks ? NCS_CONFIDENCE_LIKELY : NCS_CONFIDENCE_POSSIBLE);
 	if (is_unmet)
 		ncs_finding_add_fact(
 			finding, NCS_EVIDENCE_IDLE, found->outside,
@@ -128,27 +124,17 @@ static int report_unstarted(struct ncs_diagnosis *diagnosis,
 	if (found->other)
 		ncs_finding_add_open_calls(finding, found->other);
 	ncs_finding_add_unseen(finding, communicator);
-	return 0;
 }
 
-int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
-			     const struct ncs_model *model)
+bool ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
+			      const struct ncs_communicator *communicator)
 {
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		struct unstarted found;
+	struct unstarted found = find_unstarted(diagnosis, communicator);
 
-		if (diagnosis->explained[i])
-			continue;
-		found = find_unstarted(diagnosis, communicator);
-		if (found.duration_ns < tolerated_ns(communicator, &found))
-			continue;
-		if (report_unstarted(diagnosis, communicator, &found) != 0)
-			return -ENOMEM;
-		diagnosis->explained[i] = true;
-	}
-	return 0;
+	if (found.duration_ns < tolerated_ns(communicator, &found))
+		return false;
+	report_unstarted(diagnosis, communicator, &found);
+	return true;
 }
 
 /* --- What is slow --------------------------------------------------------- */
@@ -171,19 +157,17 @@ static void add_shares(struct ncs_finding *finding, const struct ncs_rank *rank)
 	}
 }
 
-static int report_pace(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_communicator *communicator,
-		       const struct ncs_pace_finding *pace)
+static void report_pace(struct ncs_diagnosis *diagnosis,
+			const struct ncs_communicator *communicator,
+			const struct ncs_pace_finding *pace)
 {
 	struct ncs_finding *finding = ncs_diagnosis_add(
-		diagnosis, pace->verdict == NCS_PACE_SLOW_RANK ?
-				   NCS_VERDICT_SLOW_RANK :
-				   NCS_VERDICT_SLOW_NETWORK);
+		diagnosis,
+		pace->verdict == NCS_PACE_SLOW_RANK ? NCS_VERDICT_SLOW_RANK :
+						      NCS_VERDICT_SLOW_NETWORK,
+		ncs_party_of(pace->rank));
 	struct ncs_evidence *evidence;
 
-	if (!finding)
-		return -ENOMEM;
-	finding->root = ncs_party_of(pace->rank);
 	finding->channel = pace->channel;
 	if (pace->channel) {
 		finding->call.function = pace->channel->function;
@@ -194,8 +178,7 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 	}
 	finding->waiting = ncs_communicator_judged(communicator) - 1;
 	finding->share = finding->share_most = pace->share;
-	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
+	ncs_finding_rate(finding, false, NCS_CONFIDENCE_LIKELY);
 	if (pace->median.bytes_rate > 0) {
 		evidence = ncs_finding_add_evidence(
 			finding, NCS_EVIDENCE_SPEED,
@@ -210,7 +193,6 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 			break;
 		}
 	ncs_finding_add_unseen(finding, communicator);
-	return 0;
 }
 
 /* Adds what a slow sender costs to the finding of another communicator of its
@@ -234,46 +216,41 @@ static bool join_pace(struct ncs_diagnosis *diagnosis,
 	return false;
 }
 
-/* Reports the verdict on a communicator, if it has one of its own. Returns 0 or
- * -ENOMEM. */
-static int judge_pace(struct ncs_diagnosis *diagnosis,
-		      const struct ncs_communicator *communicator,
-		      struct ncs_pace_finding *pace, bool is_explained)
+/* Reports the verdict on a communicator, if it has one of its own. */
+static void judge_pace(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_communicator *communicator,
+		       struct ncs_pace_finding *pace)
 {
-	int error;
-
 	/* Where lateness is known, it tells which rank is slow. */
-	if (pace->verdict == NCS_PACE_USUAL || is_explained ||
+	if (pace->verdict == NCS_PACE_USUAL ||
+	    ncs_diagnosis_explains(diagnosis, communicator) ||
 	    (pace->verdict == NCS_PACE_SLOW_RANK &&
 	     ncs_communicator_skew(communicator)))
-		return 0;
-	if (pace->verdict == NCS_PACE_SLOW_NETWORK &&
-	    join_pace(diagnosis, pace))
-		error = 0;
-	else
-		error = report_pace(diagnosis, communicator, pace);
+		return;
+	if (pace->verdict != NCS_PACE_SLOW_NETWORK ||
+	    !join_pace(diagnosis, pace))
+		report_pace(diagnosis, communicator, pace);
 	pace->sender = NULL;
-	return error;
 }
 
-int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
-				const struct ncs_model *model)
+void ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis)
 {
+	const struct ncs_model *model = diagnosis->model;
 	size_t count = model->communicator_count;
 	struct ncs_pace_finding *paces = calloc(count + 1, sizeof(*paces));
-	int error = paces ? 0 : -ENOMEM;
+	int error = paces ? 0 : -1;
 
 	for (size_t i = 0; i < count && !error; i++)
 		error = ncs_paces_add(&diagnosis->paces, model,
 				      &model->communicators[i], &paces[i]);
 	for (size_t i = 0; i < count && !error; i++)
-		error = judge_pace(diagnosis, &model->communicators[i],
-				   &paces[i], diagnosis->explained[i]);
+		judge_pace(diagnosis, &model->communicators[i], &paces[i]);
 	/* Its communicators that send little wait for the same link. */
 	for (size_t i = 0; i < count && !error; i++)
 		join_pace(diagnosis, &paces[i]);
-	if (!error)
+	if (error)
+		diagnosis->no_memory = true;
+	else
 		ncs_paces_end_pass(&diagnosis->paces);
 	free(paces);
-	return error;
 }

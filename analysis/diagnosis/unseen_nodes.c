@@ -5,8 +5,6 @@
  */
 #include "analysis/diagnosis/rules.h"
 
-#include <errno.h>
-
 #include "analysis/model/model.h"
 
 /* --- Less certain ---------------------------------------------------------- */
@@ -122,29 +120,26 @@ static bool join(struct ncs_diagnosis *diagnosis, const struct ncs_node *node)
 	return false;
 }
 
-static int report(struct ncs_diagnosis *diagnosis, const struct ncs_node *node,
-		  uint64_t now_ns)
+static void report(struct ncs_diagnosis *diagnosis, const struct ncs_node *node)
 {
 	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NODE_UNSEEN);
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NODE_UNSEEN,
+				  (struct ncs_party){ .number = -1 });
 
-	if (!finding)
-		return -ENOMEM;
 	finding->node = node;
 	if (node->look_ns != 0)
-		finding->duration_ns = ncs_node_age_ns(node, now_ns);
-	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
-	return 0;
+		finding->duration_ns =
+			ncs_node_age_ns(node, diagnosis->model->now_ns);
+	ncs_finding_rate(finding, false, NCS_CONFIDENCE_CERTAIN);
 }
 
-int ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_model *model)
+void ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis)
 {
+	const struct ncs_model *model = diagnosis->model;
 	struct ncs_node_counts counts;
 
 	if (model->node_count == 0)
-		return 0;
+		return;
 	ncs_count_nodes(model, &counts);
 	for (size_t i = 0; i < diagnosis->count; i++)
 		weigh(&diagnosis->findings[i], model, &counts);
@@ -152,9 +147,7 @@ int ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis,
 		const struct ncs_node *node = &model->nodes[i];
 
 		if (ncs_node_sight(node->state) != NCS_SIGHT_LIVE &&
-		    !join(diagnosis, node) &&
-		    report(diagnosis, node, model->now_ns) != 0)
-			return -ENOMEM;
+		    !join(diagnosis, node))
+			report(diagnosis, node);
 	}
-	return 0;
 }
