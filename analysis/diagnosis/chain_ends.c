@@ -4,9 +4,9 @@
  */
 #include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
-#include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
+#include "analysis/records/operation_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,9 +106,10 @@ static bool is_call(const struct ncs_wait_edge *edge)
 static bool lacks_call(const struct ncs_rank *rank,
 		       const struct ncs_wait_edge *edge)
 {
-	return edge->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
-	       edge->function < NCS_FUNCTION_COUNT &&
-	       ncs_rank_next(rank, edge->function) <= edge->sequence_number;
+	return edge->call.sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+	       edge->call.function < NCS_FUNCTION_COUNT &&
+	       ncs_rank_next(rank, edge->call.function) <=
+		       edge->call.sequence_number;
 }
 
 static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
@@ -124,16 +125,17 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 		return NCS_VERDICT_GPU_LATE;
 	/* One that left in the middle of an operation has called it. */
 	if (rank->now.liveness == NCS_FINISHED)
-		return edge->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
+		return edge->call.sequence_number == NCS_NO_SEQUENCE_NUMBER ||
 				       lacks_call(rank, edge) ?
 			       NCS_VERDICT_RANK_MISSING :
 			       NCS_VERDICT_PEER_WAIT;
 	if (node->operation == NULL && is_call(edge))
-		return ncs_is_p2p(edge->function) ? NCS_VERDICT_P2P_UNMET :
-				      NCS_VERDICT_RANK_MISSING;
+		return ncs_is_transfer(edge->call.function) ?
+			       NCS_VERDICT_P2P_UNMET :
+			       NCS_VERDICT_RANK_MISSING;
 	if (!node->stalled || node->operation || !ncs_rank_is_quiet(rank))
 		return NCS_VERDICT_PEER_WAIT;
-	if (ncs_is_p2p(edge->function))
+	if (ncs_is_transfer(edge->call.function))
 		return NCS_VERDICT_P2P_UNMET;
 	return lacks_call(rank, edge) ? NCS_VERDICT_RANK_MISSING :
 					NCS_VERDICT_PEER_WAIT;
@@ -277,8 +279,8 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_graph *graph,
 		if (ncs_rank_hides_replay(rank, graph->nodes[edge->from].rank))
 			return NCS_CONFIDENCE_POSSIBLE;
 		return edge->kind == NCS_EDGE_KERNEL ||
-				       ncs_rank_reports_ends(rank,
-							     edge->function) ?
+				       ncs_rank_reports_ends(
+					       rank, edge->call.function) ?
 			       NCS_CONFIDENCE_CERTAIN :
 			       NCS_CONFIDENCE_LIKELY;
 	case NCS_VERDICT_GPU_LATE:
@@ -303,10 +305,9 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_graph *graph,
 static bool is_behind(const struct ncs_wait_node *node, struct ncs_call_id call)
 {
 	return !node->operation && call.function < NCS_FUNCTION_COUNT &&
-	       !ncs_is_p2p(call.function) &&
+	       !ncs_is_transfer(call.function) &&
 	       call.sequence_number != NCS_NO_SEQUENCE_NUMBER &&
-	       ncs_rank_next(node->rank, call.function) ==
-		       call.sequence_number;
+	       ncs_rank_next(node->rank, call.function) == call.sequence_number;
 }
 
 /* Adds what the root itself shows. One that died may have been missing before. */
@@ -353,11 +354,11 @@ static struct ncs_call_id call_of(const struct ncs_wait_node *node,
 				  const struct ncs_wait_edge *edge)
 {
 	if (node->halted)
-		return edge ? ncs_call_of_edge(edge) : ncs_no_call;
+		return edge ? edge->call : ncs_no_call;
 	if (node->operation)
 		return ncs_call_of(node->operation);
 	if (edge)
-		return ncs_call_of_edge(edge);
+		return edge->call;
 	if (node->local)
 		return (struct ncs_call_id){ node->local->function,
 					     NCS_NO_SEQUENCE_NUMBER };
@@ -490,7 +491,7 @@ static void report_network(struct ncs_diagnosis *diagnosis, size_t index,
 	finding->peer = edge->channel->send ? there : here;
 	finding->channel = edge->channel;
 	finding->channel_rank = rank;
-	finding->call = ncs_call_of_edge(edge);
+	finding->call = edge->call;
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = ncs_wait_graph_waiting(&diagnosis->graph, index);
 	ncs_finding_rate(finding, graph->nodes[index].stalled,

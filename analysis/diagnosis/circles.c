@@ -2,7 +2,7 @@
 /* The rule for circles of waits, which have no end.
  */
 #include "analysis/diagnosis/rules.h"
-#include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/records/operation_record.h"
 
 #define CIRCLE_MAX 64
 
@@ -17,8 +17,8 @@ static bool is_one_call(const struct ncs_wait_graph *graph,
 		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];
 
 		if (edge->kind == NCS_EDGE_PROCESS ||
-		    edge->function != first->function ||
-		    ncs_is_p2p(edge->function))
+		    edge->call.function != first->call.function ||
+		    ncs_is_transfer(edge->call.function))
 			return false;
 	}
 	return true;
@@ -77,7 +77,7 @@ static void report_late_gpu(struct ncs_diagnosis *diagnosis,
 		diagnosis, NCS_VERDICT_GPU_LATE, ncs_party_of(node->rank));
 
 	finding->channel = channel;
-	finding->call = ncs_call_of_edge(edge);
+	finding->call = edge->call;
 	finding->duration_ns = ncs_wait_ns(node->rank, channel);
 	finding->waiting = length - 1;
 	ncs_finding_rate(finding, node->stalled, NCS_CONFIDENCE_POSSIBLE);
@@ -102,7 +102,7 @@ static void report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 				  ncs_party_of(graph->nodes[first->from].rank));
 	finding->peer = ncs_party_of(graph->nodes[first->to].rank);
 	finding->channel = first->channel;
-	finding->call = ncs_call_of_edge(first);
+	finding->call = first->call;
 	finding->waiting = count_ranks(&diagnosis->graph, circle, length);
 	for (size_t i = 0; i < length; i++) {
 		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];

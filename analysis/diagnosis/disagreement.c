@@ -33,20 +33,14 @@ static unsigned ahead_in(const struct ncs_rank *rank,
 	return NCS_FUNCTION_COUNT;
 }
 
+/* Returns the operation of a collective call; NULL if it is in none that is known
+ * to be of this call. */
 static const struct ncs_operation_view *
 operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call)
 {
-	for (size_t i = 0; i < rank->now.operation_count; i++) {
-		const struct ncs_operation_view *operation =
-			&rank->now.operations[i];
-
-		if (operation->event == NCS_EVENT_COLL &&
-		    operation->function == call.function &&
-		    operation->sequence_number == call.sequence_number &&
-		    call.sequence_number != NCS_NO_SEQUENCE_NUMBER)
-			return operation;
-	}
-	return NULL;
+	return call.sequence_number == NCS_NO_SEQUENCE_NUMBER ?
+		       NULL :
+		       ncs_operation_of_call(rank, call);
 }
 
 /* Counts the ranks of a communicator that have made a call. */
@@ -278,8 +272,7 @@ static bool compare_with_done(struct ncs_diagnosis *diagnosis,
 		return false;
 	call = ncs_call_of(oldest);
 	if (agreed->bytes == oldest->bytes &&
-	    agreed->call.function == call.function &&
-	    agreed->call.sequence_number == call.sequence_number)
+	    ncs_is_same_call(agreed->call, call))
 		return false;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
@@ -327,11 +320,9 @@ static bool compare_orders(struct ncs_diagnosis *diagnosis,
 			const struct ncs_operation_view *first =
 				first_collective(a->communicator->ranks[i]);
 
-			found.agree[k] +=
-				first &&
-				first->function == found.calls[k].function &&
-				first->sequence_number ==
-					found.calls[k].sequence_number;
+			found.agree[k] += first &&
+					  ncs_is_same_call(ncs_call_of(first),
+							   found.calls[k]);
 		}
 	report_mismatch(diagnosis, NCS_VERDICT_ORDER_MISMATCH, &found, true);
 	return true;

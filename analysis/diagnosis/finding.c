@@ -101,6 +101,12 @@ struct ncs_call_id ncs_call_of(const struct ncs_operation_view *operation)
 				     operation->sequence_number };
 }
 
+bool ncs_is_same_call(struct ncs_call_id a, struct ncs_call_id b)
+{
+	return a.function == b.function &&
+	       a.sequence_number == b.sequence_number;
+}
+
 struct ncs_party ncs_party_of(const struct ncs_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->now.identity;

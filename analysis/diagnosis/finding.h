@@ -126,6 +126,9 @@ extern const struct ncs_call_id ncs_no_call;
 /* Returns the call of an operation. */
 struct ncs_call_id ncs_call_of(const struct ncs_operation_view *operation);
 
+/* Returns whether two calls have the same function and number. */
+bool ncs_is_same_call(struct ncs_call_id a, struct ncs_call_id b);
+
 /* Returns a rank as a party of a finding. */
 struct ncs_party ncs_party_of(const struct ncs_rank *rank);
 

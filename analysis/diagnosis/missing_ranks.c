@@ -5,8 +5,8 @@
 #include "analysis/base/collective_waits.h"
 #include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
-#include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/waits.h"
+#include "analysis/records/operation_record.h"
 #include "ncclstat/names.h"
 
 #include <stdlib.h>
@@ -225,7 +225,7 @@ void ncs_find_late_deaths(struct ncs_diagnosis *diagnosis)
 static bool begins_with_own_data(const struct ncs_rank *rank,
 				 const struct ncs_wait_edge *edge)
 {
-	if (ncs_is_p2p(edge->function))
+	if (ncs_is_transfer(edge->call.function))
 		return true;
 	for (size_t i = 0; i < rank->now.operation_count; i++) {
 		const struct ncs_operation_view *operation =
@@ -233,7 +233,8 @@ static bool begins_with_own_data(const struct ncs_rank *rank,
 
 		if (operation->number != edge->channel->operation)
 			continue;
-		return ncs_wait_rule_of(edge->function) == NCS_WAIT_FOR_ALL ?
+		return ncs_wait_rule_of(edge->call.function) ==
+				       NCS_WAIT_FOR_ALL ?
 			       operation->algorithm == NCS_ALGORITHM_RING :
 			       operation->peer == edge->unseen;
 	}
@@ -309,7 +310,7 @@ static void report_unseen(struct ncs_diagnosis *diagnosis,
 	size_t pointing =
 		count_waiting_for(graph, communicator, edge->unseen);
 	enum ncs_verdict verdict = suspicion <= 0 ? NCS_VERDICT_PEER_WAIT :
-				   ncs_is_p2p(edge->function) ?
+				   ncs_is_transfer(edge->call.function) ?
 						    NCS_VERDICT_P2P_UNMET :
 						    NCS_VERDICT_RANK_MISSING;
 	struct ncs_finding *finding = ncs_diagnosis_add(
@@ -319,7 +320,7 @@ static void report_unseen(struct ncs_diagnosis *diagnosis,
 	finding->peer = ncs_party_of(node->rank);
 	finding->channel = edge->channel;
 	finding->channel_rank = edge->channel ? node->rank : NULL;
-	finding->call = ncs_call_of_edge(edge);
+	finding->call = edge->call;
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = edge->channel ? communicator->live :
 					   count_waiting(graph, communicator);

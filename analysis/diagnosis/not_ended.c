@@ -19,11 +19,9 @@ static uint64_t hung_ns(const struct ncs_wait_node *node,
 	const struct ncs_rank *rank = node->rank;
 	uint64_t ran_ns, bytes = 0;
 
-	if (rank->is_past || rank->now.torn || !node->waits ||
-	    !node->stalled || !operation ||
-	    operation->event != NCS_EVENT_COLL ||
-	    operation->function != call.function ||
-	    operation->sequence_number != call.sequence_number)
+	if (rank->is_past || rank->now.torn || !node->waits || !node->stalled ||
+	    !operation || operation->event != NCS_EVENT_COLL ||
+	    !ncs_is_same_call(ncs_call_of(operation), call))
 		return 0;
 	/* A launch may have several operations, and sizes may be those of shards. */
 	for (size_t i = 0; i < rank->now.operation_count; i++)

@@ -27,18 +27,12 @@ struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
 	return finding;
 }
 
-struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge)
-{
-	return (struct ncs_call_id){ edge->function, edge->sequence_number };
-}
-
 const struct ncs_operation_view *
 ncs_operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call)
 {
 	for (size_t i = 0; i < rank->now.operation_count; i++)
-		if (rank->now.operations[i].function == call.function &&
-		    rank->now.operations[i].sequence_number ==
-			    call.sequence_number)
+		if (ncs_is_same_call(ncs_call_of(&rank->now.operations[i]),
+				     call))
 			return &rank->now.operations[i];
 	return NULL;
 }
@@ -54,14 +48,14 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 		ncs_finding_add_wait(finding, waiter, edge->channel);
 		return;
 	}
-	operation = ncs_operation_of_call(waiter, ncs_call_of_edge(edge));
+	operation = ncs_operation_of_call(waiter, edge->call);
 	if (edge->kind == NCS_EDGE_KERNEL && operation) {
 		ncs_finding_add_operation(finding, waiter, operation);
 		return;
 	}
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_CALLED, waiter,
 			     edge->duration_ns)
-		->call = ncs_call_of_edge(edge);
+		->call = edge->call;
 	/* The channels of the waiting rank show the wait as well. */
 	for (size_t i = 0; i < graph->nodes[edge->from].count; i++) {
 		const struct ncs_wait_edge *own =

@@ -145,9 +145,6 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 			    const struct ncs_wait_graph *graph,
 			    const struct ncs_wait_edge *edge);
 
-/* Returns the call that an edge waits for. */
-struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge);
-
 /* Returns the first operation in progress of a rank that is a call; NULL if there is
  * none. */
 const struct ncs_operation_view *

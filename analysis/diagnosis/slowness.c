@@ -3,11 +3,11 @@
  * begun, and communicators that are slower than they were.
  */
 #include "analysis/diagnosis/rules.h"
-#include "analysis/diagnosis/unstarted_calls.h"
 
 #include <stdlib.h>
 
 #include "analysis/model/stragglers.h"
+#include "analysis/records/operation_record.h"
 
 /* --- Calls that have not begun -------------------------------------------- */
 
@@ -72,7 +72,7 @@ static bool lacks_half(const struct ncs_communicator *communicator,
 {
 	const struct ncs_identity *identity = communicator->identity;
 
-	return ncs_is_p2p(found->function) &&
+	return ncs_is_transfer(found->function) &&
 	       (identity->known & NCS_KNOWN_NRANKS) &&
 	       (uint64_t)identity->nranks == communicator->live &&
 	       found->sends != found->receives;

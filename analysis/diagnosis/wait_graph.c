@@ -51,11 +51,11 @@ static void find_ends(struct ncs_wait_graph *graph)
 int ncs_wait_graph_build(struct ncs_wait_graph *graph,
 			 const struct ncs_model *model)
 {
-	if (ncs_wait_nodes_make(graph, model) != 0)
+	graph->model = model;
+	if (ncs_wait_nodes_make(graph) != 0)
 		return -ENOMEM;
-	ncs_wait_nodes_find_waiting(graph, model);
-	ncs_wait_nodes_find_level(graph, model);
-	if (ncs_wait_edges_make(graph, model) != 0)
+	ncs_wait_edges_make(graph);
+	if (graph->no_memory)
 		return -ENOMEM;
 	find_ends(graph);
 	ncs_wait_graph_unmark(graph);

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/diagnosis/finding.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 
@@ -43,10 +44,10 @@ struct ncs_wait_edge {
 	enum ncs_edge_kind kind;
 	const struct ncs_channel_view *channel; /* of `from`; NULL unless PEER
 						 * or NETWORK */
-	/* An operation of `from` whose kernel waits for an unseen rank. */
+	/* The operation in which `from` waits; NULL if that is a call or shown by
+	 * the channel. */
 	const struct ncs_operation_view *operation;
-	unsigned function;        /* NCS_FUNCTION_COUNT if unknown */
-	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER if unknown */
+	struct ncs_call_id call;
 	uint64_t duration_ns;
 };
 
@@ -85,6 +86,7 @@ struct ncs_wait_node {
 };
 
 struct ncs_wait_graph {
+	const struct ncs_model *model;
 	struct ncs_wait_node *nodes; /* in the model's order */
 	size_t node_count;
 	size_t node_capacity;        /* also of queue and marks */
@@ -93,8 +95,10 @@ struct ncs_wait_graph {
 	size_t edge_capacity;
 	size_t *queue;      /* the edges of a walk, or nodes to count */
 	bool *marks;        /* nodes that a walk has visited */
-	/* While edges are made: the ranks that may be behind others. */
+	/* While edges are made, by communicator of the model: the ranks that may
+	 * be behind others. */
 	struct ncs_laggards *laggards;
+	bool no_memory; /* an edge or a laggard is missing */
 	/* No process lives: those that died with all others are not halted. */
 	bool is_over;
 };
@@ -158,6 +162,21 @@ uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);
 
 /* Returns when something of a rank last moved; 0 if that is not known. */
 uint64_t ncs_rank_moved_ns(const struct ncs_rank *rank);
+
+/* Returns the operation in progress of a rank that has this number; NULL if there is
+ * none. */
+const struct ncs_operation_view *
+ncs_operation_numbered(const struct ncs_rank *rank, uint64_t number);
+
+/* Returns the longest time that a thread of the rank has been inside NCCL's API
+ * with a call that has started no operation, in ns, and the function; 0 if there
+ * is no such call. NCCL connects to peers first, and does not return before they have
+ * called, too. Calls that a CUDA graph captures start no operation either, but return
+ * at once. */
+uint64_t ncs_unstarted_ns(const struct ncs_rank *rank, unsigned *function);
+
+/* Returns how many calls of a function have started no operation. */
+uint64_t ncs_unstarted_calls(const struct ncs_rank *rank, unsigned function);
 
 /* Whether NCCL reports the ends of a rank's operations of a function, judged by
  * the operations so far. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "analysis/diagnosis/finding.h"
-#include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/waits.h"
 #include "shm/array.h"
 
@@ -82,6 +81,59 @@ oldest_operation(const struct ncs_rank *rank)
 	return NULL;
 }
 
+const struct ncs_operation_view *
+ncs_operation_numbered(const struct ncs_rank *rank, uint64_t number)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (rank->now.operations[i].number == number)
+			return &rank->now.operations[i];
+	return NULL;
+}
+
+/* Returns the longest time that a thread has been inside NCCL's API; 0 if no
+ * thread is inside. */
+static uint64_t in_api_ns(const struct ncs_rank *rank)
+{
+	static const enum ncs_event events[] = {
+		NCS_EVENT_COLL_API,
+		NCS_EVENT_P2P_API,
+		NCS_EVENT_GROUP_API,
+	};
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < rank->now.lane_count; i++)
+		for (size_t k = 0; k < sizeof(events) / sizeof(*events); k++) {
+			uint64_t open_ns =
+				rank->now.lanes[i].open_since_ns[events[k]];
+			uint64_t age_ns = ncs_age_ns(rank, open_ns);
+
+			if (age_ns > longest_ns)
+				longest_ns = age_ns;
+		}
+	return longest_ns;
+}
+
+uint64_t ncs_unstarted_calls(const struct ncs_rank *rank, unsigned function)
+{
+	const struct ncs_function_view *view = &rank->now.functions[function];
+
+	return view->calls > view->operations ? view->calls - view->operations :
+						0;
+}
+
+uint64_t ncs_unstarted_ns(const struct ncs_rank *rank, unsigned *function)
+{
+	if (!ncs_rank_calls_known(rank) || rank->now.operation_count > 0)
+		return 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		if (ncs_unstarted_calls(rank, i) == 0)
+			continue;
+		*function = i;
+		return in_api_ns(rank);
+	}
+	return 0;
+}
+
 /* --- Nodes ---------------------------------------------------------------- */
 
 static int reserve_nodes(struct ncs_wait_graph *graph, size_t count)
@@ -149,10 +201,9 @@ static void find_last_alive(const struct ncs_model *model,
 	last_ns[VIEWER] = last_ns[HEARTBEAT] = 0;
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *rank = model->ranks[i];
-		enum witness witness = witness_of(rank);
+		uint64_t *last = &last_ns[witness_of(rank)];
 
-		if (alive_ns(rank) > last_ns[witness])
-			last_ns[witness] = alive_ns(rank);
+		*last = larger(*last, alive_ns(rank));
 	}
 }
 
@@ -184,26 +235,6 @@ static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
 		      ncs_operation_phase(rank, node.operation) ==
 			      NCS_LAUNCH_PHASE_QUEUED;
 	return node;
-}
-
-int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
-			const struct ncs_model *model)
-{
-	size_t count = model->rank_count;
-	uint64_t last_ns[WITNESSES];
-
-	/* At least one, so that no array is NULL. */
-	if (reserve_nodes(graph, count + 1) != 0)
-		return -ENOMEM;
-	graph->node_count = count;
-	graph->edge_count = 0;
-	graph->is_over = !some_rank_lives(model);
-	find_last_alive(model, last_ns);
-	for (size_t i = 0; i < count; i++)
-		graph->nodes[i] =
-			make_node(model->ranks[i], graph->is_over, last_ns);
-	ncs_wait_graph_unmark(graph);
-	return 0;
 }
 
 /* Where NCCL reports what the proxy thread does, that thread calls while it
@@ -241,19 +272,6 @@ static void find_late_deaths(const struct ncs_wait_graph *graph,
 		if (rank->now.liveness == NCS_DEAD && !node->was_stopped &&
 		    alive_ns(rank) >= last_ns + ncs_stuck_ns(rank))
 			node->halted = false;
-	}
-}
-
-void ncs_wait_nodes_find_waiting(struct ncs_wait_graph *graph,
-				 const struct ncs_model *model)
-{
-	for (size_t i = 0; i < model->communicator_count; i++)
-		find_late_deaths(graph, &model->communicators[i]);
-	for (size_t i = 0; i < graph->node_count; i++) {
-		struct ncs_wait_node *node = &graph->nodes[i];
-
-		node->waits = node->rank->now.liveness != NCS_FINISHED &&
-			      !node->halted;
 	}
 }
 
@@ -360,22 +378,20 @@ static void add_to_queue(struct gpu_queue *queue,
 
 	queue->queued |= node->queued;
 	if (node->operation && ncs_operation_phase(rank, node->operation) ==
-				       NCS_LAUNCH_PHASE_RUNNING) {
-		uint64_t ran_ns = ncs_age_ns(rank, rank->now.launches.begun_ns);
-
-		if (ran_ns > queue->running_ns)
-			queue->running_ns = ran_ns;
-	}
+				       NCS_LAUNCH_PHASE_RUNNING)
+		queue->running_ns =
+			larger(queue->running_ns,
+			       ncs_age_ns(rank, rank->now.launches.begun_ns));
 	for (size_t i = 0; i < rank->now.channel_count; i++) {
 		const struct ncs_channel_view *channel = &rank->now.channels[i];
-		uint64_t wait_ns = ncs_wait_ns(rank, channel);
 
 		if (channel->state == NCS_CHANNEL_IDLE)
 			continue;
 		if (ncs_wait_has_not_begun(channel))
 			queue->produces |= channel->send;
-		else if (wait_ns > queue->begun_ns)
-			queue->begun_ns = wait_ns;
+		else
+			queue->begun_ns = larger(queue->begun_ns,
+						 ncs_wait_ns(rank, channel));
 	}
 }
 
@@ -416,15 +432,35 @@ static void find_level(const struct ncs_wait_graph *graph,
 			ncs_wait_node_of(graph, communicator->ranks[i]);
 
 		node->level = level;
-		node->begun_ns = queue.begun_ns > queue.running_ns ?
-					 queue.begun_ns :
-					 queue.running_ns;
+		node->begun_ns = larger(queue.begun_ns, queue.running_ns);
 	}
 }
 
-void ncs_wait_nodes_find_level(struct ncs_wait_graph *graph,
-			       const struct ncs_model *model)
+/* --- All nodes -------------------------------------------------------------- */
+
+int ncs_wait_nodes_make(struct ncs_wait_graph *graph)
 {
+	const struct ncs_model *model = graph->model;
+	size_t count = model->rank_count;
+	uint64_t last_ns[WITNESSES];
+
+	/* At least one, so that no array is NULL. */
+	if (reserve_nodes(graph, count + 1) != 0)
+		return -ENOMEM;
+	graph->node_count = count;
+	graph->edge_count = 0;
+	graph->is_over = !some_rank_lives(model);
+	find_last_alive(model, last_ns);
+	for (size_t i = 0; i < count; i++)
+		graph->nodes[i] =
+			make_node(model->ranks[i], graph->is_over, last_ns);
+	for (size_t i = 0; i < model->communicator_count; i++)
+		find_late_deaths(graph, &model->communicators[i]);
+	for (size_t i = 0; i < count; i++)
+		graph->nodes[i].waits = model->ranks[i]->now.liveness !=
+						NCS_FINISHED &&
+					!graph->nodes[i].halted;
 	for (size_t i = 0; i < model->communicator_count; i++)
 		find_level(graph, &model->communicators[i]);
+	return 0;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/records/operation_record.h"
 #include "analysis/records/parts.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/node_text.h"
@@ -135,7 +135,7 @@ static bool is_hidden(const struct ncs_model *model)
 	for (size_t i = 0; i < model->rank_count; i++)
 		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++) {
 			const struct ncs_rank *rank = model->ranks[i];
-			uint64_t made = ncs_is_p2p(k) ?
+			uint64_t made = ncs_is_transfer(k) ?
 						0 :
 						rank->now.functions[k].calls;
 
