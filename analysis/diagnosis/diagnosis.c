@@ -83,7 +83,7 @@ void ncs_diagnosis_release(struct ncs_diagnosis *diagnosis)
 	free(diagnosis->findings);
 	free(diagnosis->explained);
 	ncs_wait_graph_release(&diagnosis->graph);
-	ncs_paces_release(&diagnosis->paces);
+	free(diagnosis->paces);
 	ncs_diagnosis_init(diagnosis);
 }
 

@@ -13,9 +13,10 @@
 #include <stddef.h>
 
 #include "analysis/diagnosis/finding.h"
-#include "analysis/diagnosis/pace.h"
 #include "analysis/diagnosis/wait_graph.h"
 #include "analysis/model/model.h"
+
+struct ncs_pace_history;
 
 /* The latest findings, and what the rules keep between updates. */
 struct ncs_diagnosis {
@@ -25,7 +26,8 @@ struct ncs_diagnosis {
 	size_t passes; /* number of ncs_diagnose() calls */
 	const struct ncs_model *model; /* of the latest */
 	struct ncs_wait_graph graph;
-	struct ncs_paces paces;
+	struct ncs_pace_history *paces; /* of communicators; in slowness.c */
+	size_t pace_count, pace_capacity;
 	bool *explained; /* by communicator of the model, for this update */
 	bool no_memory;  /* rules may go on, but nothing counts */
 	struct ncs_finding unkept; /* one for which there was no memory */
@@ -149,5 +151,15 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
  * none. */
 const struct ncs_operation_view *
 ncs_operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call);
+
+/* Returns the node that was the first to die of the halted ones of a node's
+ * communicator, which is that of a process that died. */
+size_t ncs_first_death(const struct ncs_wait_graph *graph, size_t node);
+
+/* Adds that a rank's process is gone, since when, and how many other ranks
+ * of its communicator may have died before it. */
+void ncs_finding_add_death(struct ncs_finding *finding,
+			   const struct ncs_model *model,
+			   const struct ncs_rank *rank);
 
 #endif
