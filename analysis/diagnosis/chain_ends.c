@@ -2,7 +2,6 @@
 /* The rule for the ends of chains of waits: the rank that holds others up, and
  * what it does instead.
  */
-#include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"

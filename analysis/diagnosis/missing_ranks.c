@@ -1,223 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules for ranks that died, and for ranks that are waited for but not seen
- * here.
+/* The rule for ranks that are waited for but not seen here.
  */
 #include "analysis/base/collective_waits.h"
-#include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/operation_record.h"
 #include "ncclstat/names.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* --- Ranks that died ------------------------------------------------------ */
-
-/* Whether a process, which may have ranks in several communicators, is known to
- * be gone. The others of its communicator that are gone, too, are counted by
- * the same finding. */
-static bool is_reported(const struct ncs_diagnosis *diagnosis,
-			const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < diagnosis->count; i++) {
-		const struct ncs_finding *finding = &diagnosis->findings[i];
-		const struct ncs_communicator *communicator =
-			finding->root.communicator;
-
-		if (finding->verdict != NCS_VERDICT_RANK_DIED || !communicator ||
-		    communicator == rank->communicator)
-			continue;
-		for (size_t k = 0; k < communicator->rank_count; k++)
-			if (communicator->ranks[k]->now.liveness == NCS_DEAD &&
-			    ncs_shares_process(communicator->ranks[k], rank))
-				return true;
-	}
-	return false;
-}
-
-static bool is_root(const struct ncs_diagnosis *diagnosis,
-		    const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < diagnosis->count; i++)
-		if (diagnosis->findings[i].verdict == NCS_VERDICT_RANK_DIED &&
-		    diagnosis->findings[i].root.rank == rank)
-			return true;
-	return false;
-}
-
-/* Counts the ranks of a communicator that have an operation in progress and
- * have not moved for long. */
-static size_t count_stuck(const struct ncs_diagnosis *diagnosis,
-			  const struct ncs_communicator *communicator)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_rank *rank = communicator->ranks[i];
-		const struct ncs_wait_node *node =
-			ncs_wait_node_of(&diagnosis->graph, rank);
-
-		count += ncs_rank_is_live(rank) && node->stalled &&
-			 node->operation &&
-			 ncs_age_ns(rank, node->operation->start_ns) >=
-				 NCS_STUCK_NS;
-	}
-	return count;
-}
-
-/* Adds what a rank was in when its process ended. */
-static void add_last(struct ncs_finding *finding,
-		     const struct ncs_diagnosis *diagnosis,
-		     const struct ncs_rank *rank)
-{
-	const struct ncs_wait_node *node =
-		ncs_wait_node_of(&diagnosis->graph, rank);
-
-	if (node->operation)
-		ncs_finding_add_operation(finding, rank, node->operation);
-	else
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, rank,
-				     ncs_age_ns(rank, rank->now.last_call_ns));
-}
-
-static bool is_halted(const struct ncs_diagnosis *diagnosis,
-		      const struct ncs_rank *rank)
-{
-	return ncs_wait_node_of(&diagnosis->graph, rank)->halted;
-}
-
-/* Whether all processes of a communicator have ended at one time. */
-static bool have_ended_together(const struct ncs_diagnosis *diagnosis,
-				const struct ncs_communicator *communicator)
-{
-	for (size_t i = 0; i < communicator->rank_count; i++)
-		if (communicator->ranks[i]->now.liveness != NCS_DEAD ||
-		    is_halted(diagnosis, communicator->ranks[i]))
-			return false;
-	return true;
-}
-
-/* Whether a rank is known to be in an operation. Of one that began since the
- * heartbeat before, the plugin may not have seen the end yet when the process ended:
- * where no other rank's process lived longer, nothing tells that it lacked one. */
-static bool is_in_operation(const struct ncs_rank *rank, bool ended_together)
-{
-	if (!ended_together)
-		return rank->now.operation_count > 0;
-	for (size_t i = 0; i < rank->now.operation_count; i++)
-		if (ncs_age_ns(rank, rank->now.operations[i].start_ns) >=
-		    NCS_HEARTBEAT_NS)
-			return true;
-	return false;
-}
-
-/* Whether a rank has nothing in flight, as far as is known, and has called what
- * `other` has. */
-static bool is_at_rest(const struct ncs_rank *rank,
-		       const struct ncs_rank *other, bool ended_together)
-{
-	unsigned unstarted;
-
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		const struct ncs_function_view *view = &rank->now.functions[i];
-
-		if (view->last_sequence_number !=
-			    other->now.functions[i].last_sequence_number ||
-		    (view->operations > 0 && !ncs_function_ends_known(view)))
-			return false;
-	}
-	return !is_in_operation(rank, ended_together) &&
-	       ncs_unstarted_ns(rank, &unstarted) == 0;
-}
-
-/* Whether a process has ended rather than died: it owed nothing to the others of
- * its communicator, nor they to it, or it was seen until it ended with all
- * others when nothing was wrong. */
-static bool has_ended(const struct ncs_diagnosis *diagnosis,
-		      const struct ncs_rank *rank)
-{
-	const struct ncs_communicator *communicator = rank->communicator;
-	bool together = have_ended_together(diagnosis, communicator);
-
-	if (diagnosis->graph.is_over && rank->alive_ns != 0 &&
-	    !is_halted(diagnosis, rank) && diagnosis->count == 0)
-		return true;
-	for (size_t i = 0; i < communicator->rank_count; i++)
-		if (!is_at_rest(communicator->ranks[i], rank, together))
-			return false;
-	return true;
-}
-
-static void report_dead(struct ncs_diagnosis *diagnosis,
-			const struct ncs_rank *rank, size_t waiting)
-{
-	struct ncs_finding *finding = ncs_diagnosis_add(
-		diagnosis, NCS_VERDICT_RANK_DIED, ncs_party_of(rank));
-
-	finding->duration_ns = ncs_dead_ns(diagnosis->model, rank);
-	finding->waiting = waiting;
-	ncs_finding_rate(finding, waiting > 0, NCS_CONFIDENCE_CERTAIN);
-	ncs_finding_add_death(finding, diagnosis->model, rank);
-	add_last(finding, diagnosis, rank);
-}
-
-/* Reports a process that died, unless it is reported. */
-static void report_death(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_rank *rank, bool is_cause)
-{
-	struct ncs_finding *finding;
-	size_t waiting = 0;
-
-	if (is_root(diagnosis, rank) || is_reported(diagnosis, rank))
-		return;
-	/* Channels may not wait: NCCL may have given them up. */
-	if (is_cause || !ncs_diagnosis_explains(diagnosis, rank->communicator))
-		waiting = count_stuck(diagnosis, rank->communicator);
-	ncs_diagnosis_explain(diagnosis, rank);
-	finding = ncs_diagnosis_find(diagnosis, NCS_VERDICT_RANK_DIED,
-				     rank->communicator);
-	if (!finding) {
-		report_dead(diagnosis, rank, waiting);
-		return;
-	}
-	finding->alike++;
-	add_last(finding, diagnosis, rank);
-}
-
-/* Reports the processes that died, the first of them first: those that may be
- * waited for, or the others. */
-static void report_deaths(struct ncs_diagnosis *diagnosis, bool is_cause)
-{
-	size_t count;
-	const struct ncs_rank **deaths =
-		ncs_deaths_in_order(diagnosis->model, &count);
-
-	if (!deaths)
-		diagnosis->no_memory = true;
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_rank *rank = deaths[i];
-		bool is_due = rank->communicator->live > 0 ?
-				      is_halted(diagnosis, rank) == is_cause :
-				      diagnosis->graph.is_over && !is_cause;
-
-		if (is_due && !has_ended(diagnosis, rank))
-			report_death(diagnosis, rank, is_cause);
-	}
-	free(deaths);
-}
-
-void ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis)
-{
-	report_deaths(diagnosis, true);
-}
-
-void ncs_find_late_deaths(struct ncs_diagnosis *diagnosis)
-{
-	report_deaths(diagnosis, false);
-}
-
-/* --- Ranks that are not seen ---------------------------------------------- */
 
 /* Whether the first data that comes in an operation is the sender's own: in rings
  * of ranks that all wait for all, and from the root. In trees and chains a rank
@@ -225,20 +13,16 @@ void ncs_find_late_deaths(struct ncs_diagnosis *diagnosis)
 static bool begins_with_own_data(const struct ncs_rank *rank,
 				 const struct ncs_wait_edge *edge)
 {
+	const struct ncs_operation_view *operation =
+		ncs_operation_numbered(rank, edge->channel->operation);
+
 	if (ncs_is_transfer(edge->call.function))
 		return true;
-	for (size_t i = 0; i < rank->now.operation_count; i++) {
-		const struct ncs_operation_view *operation =
-			&rank->now.operations[i];
-
-		if (operation->number != edge->channel->operation)
-			continue;
-		return ncs_wait_rule_of(edge->call.function) ==
-				       NCS_WAIT_FOR_ALL ?
-			       operation->algorithm == NCS_ALGORITHM_RING :
-			       operation->peer == edge->unseen;
-	}
-	return false;
+	if (!operation)
+		return false;
+	return ncs_wait_rule_of(edge->call.function) == NCS_WAIT_FOR_ALL ?
+		       operation->algorithm == NCS_ALGORITHM_RING :
+		       operation->peer == edge->unseen;
 }
 
 /* How strongly a wait suggests that the unseen rank it is for is missing (-1 to

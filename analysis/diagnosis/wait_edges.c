@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/collective_waits.h"
-#include "analysis/diagnosis/wait_graph_parts.h"
+#include "analysis/diagnosis/wait_graph.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/operation_record.h"
 #include "shm/array.h"

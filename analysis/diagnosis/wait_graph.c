@@ -4,7 +4,7 @@
  *
  * Short waits make no edges, so the graph of a running job is empty.
  */
-#include "analysis/diagnosis/wait_graph_parts.h"
+#include "analysis/diagnosis/wait_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -182,4 +182,23 @@ uint64_t ncs_unstarted_calls(const struct ncs_rank *rank, unsigned function);
  * the operations so far. */
 bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function);
 
+/* --- Parts of building the graph, for its own files ------------------------- */
+
+/* Makes a node for each rank of the model, and no edges: which ranks can wait, which
+ * deaths explain no waits, and in which communicators all operations in progress are
+ * queued behind other work of the GPUs. Returns 0 or -ENOMEM. */
+int ncs_wait_nodes_make(struct ncs_wait_graph *graph);
+
+/* Returns whether an operation in progress has still something to do, as far as
+ * NCCL reports it. */
+bool ncs_wait_is_unfinished(const struct ncs_rank *rank,
+			    const struct ncs_operation_view *operation);
+
+/* Returns whether a channel is as it was posted: no GPU has begun, so nothing
+ * was sent or received. */
+bool ncs_wait_has_not_begun(const struct ncs_channel_view *channel);
+
+/* Adds the edges of all nodes. Sets graph->no_memory if some are missing. */
+void ncs_wait_edges_make(struct ncs_wait_graph *graph);
+
 #endif

@@ -2,7 +2,7 @@
 /* The nodes of the graph of waits: what each rank's own state tells, and which
  * kernels are queued on all ranks alike. Must add no edges.
  */
-#include "analysis/diagnosis/wait_graph_parts.h"
+#include "analysis/diagnosis/wait_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
