@@ -46,21 +46,6 @@ static bool is_shown(const struct ncs_rank *rank, enum ncs_view view,
 	       ncs_function_is_used(&rank->now.functions[index]);
 }
 
-static int communicator_rows(const struct ncs_model *model,
-			     struct ncs_row **rows, size_t *capacity)
-{
-	size_t count = model->communicator_count;
-
-	if (ncs_array_reserve(rows, capacity, count, sizeof(**rows)) != 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		(*rows)[i] = (struct ncs_row){
-			.view = NCS_VIEW_COMMUNICATOR,
-			.communicator = &model->communicators[i],
-		};
-	return (int)count;
-}
-
 static bool is_used(const struct ncs_communicator *communicator,
 		    unsigned function)
 {
@@ -71,53 +56,76 @@ static bool is_used(const struct ncs_communicator *communicator,
 	return false;
 }
 
-static int collective_rows(const struct ncs_model *model, struct ncs_row **rows,
-			   size_t *capacity)
+/* Returns how many rows a view has at most. */
+static size_t most_rows(const struct ncs_model *model, enum ncs_view view)
 {
-	size_t most = model->communicator_count * NCS_FUNCTION_COUNT, count = 0;
+	size_t most = 0;
 
-	if (ncs_array_reserve(rows, capacity, most, sizeof(**rows)) != 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < model->communicator_count; i++)
-		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
-			if (is_used(&model->communicators[i], k))
-				(*rows)[count++] = (struct ncs_row){
-					.view = NCS_VIEW_COLLECTIVE,
-					.communicator =
-						&model->communicators[i],
+	switch (view) {
+	case NCS_VIEW_FINDING:
+		return model->diagnosis ? model->diagnosis->count : 0;
+	case NCS_VIEW_NODE:
+		return model->node_count;
+	case NCS_VIEW_COMMUNICATOR:
+		return model->communicator_count;
+	case NCS_VIEW_COLLECTIVE:
+		return model->communicator_count * NCS_FUNCTION_COUNT;
+	default:
+		for (size_t i = 0; i < model->rank_count; i++)
+			most += entries(model->ranks[i], view);
+		return most;
+	}
+}
+
+/* Sets the objects of a row that is not a rank's; `place` is below most_rows(). Returns
+ * false if it is not shown. */
+static bool set_objects(struct ncs_row *row, const struct ncs_model *model,
+			size_t place)
+{
+	const struct ncs_party *root;
+
+	switch (row->view) {
+	case NCS_VIEW_FINDING:
+		row->finding = &model->diagnosis->findings[place];
+		row->node = row->finding->node;
+		row->index = place;
+		root = &row->finding->root;
+		row->rank = root->rank;
+		if (!row->rank && root->communicator)
+			row->rank = root->communicator->ranks[0];
+		return row->rank || row->node;
+	case NCS_VIEW_NODE:
+		row->node = &model->nodes[place];
+		row->index = place;
+		return true;
+	case NCS_VIEW_COMMUNICATOR:
+		row->communicator = &model->communicators[place];
+		return true;
+	default:
+		row->communicator =
+			&model->communicators[place / NCS_FUNCTION_COUNT];
+		row->index = place % NCS_FUNCTION_COUNT;
+		return is_used(row->communicator, (unsigned)row->index);
+	}
+}
+
+static size_t rank_rows(const struct ncs_model *model, enum ncs_view view,
+			struct ncs_row *rows)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		for (size_t k = 0; k < entries(model->ranks[i], view); k++)
+			if (is_shown(model->ranks[i], view, k))
+				rows[count++] = (struct ncs_row){
+					.view = view,
+					.rank = model->ranks[i],
 					.index = k,
 				};
-	return (int)count;
+	return count;
 }
 
-static int finding_rows(const struct ncs_model *model, struct ncs_row **rows,
-			size_t *capacity)
-{
-	const struct ncs_diagnosis *diagnosis = model->diagnosis;
-	size_t most = diagnosis ? diagnosis->count : 0, count = 0;
-
-	if (ncs_array_reserve(rows, capacity, most, sizeof(**rows)) != 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < most; i++) {
-		const struct ncs_finding *finding = &diagnosis->findings[i];
-		const struct ncs_party *root = &finding->root;
-		const struct ncs_rank *rank = root->rank;
-
-		if (!rank && root->communicator)
-			rank = root->communicator->ranks[0];
-		if (rank || finding->node)
-			(*rows)[count++] = (struct ncs_row){
-				.view = NCS_VIEW_FINDING,
-				.finding = finding,
-				.rank = rank,
-				.node = finding->node,
-				.now_ns = model->now_ns,
-				.index = i,
-			};
-	}
-	return (int)count;
-}
-
+/* The order of states is from that in which the least is seen. */
 static int compare_nodes(const void *left, const void *right)
 {
 	const struct ncs_row *a = left, *b = right;
@@ -125,26 +133,6 @@ static int compare_nodes(const void *left, const void *right)
 	if (a->node->state != b->node->state)
 		return a->node->state < b->node->state ? -1 : 1;
 	return (a->index > b->index) - (a->index < b->index);
-}
-
-/* The order of states is from that in which the least is seen. */
-static int node_rows(const struct ncs_model *model, struct ncs_row **rows,
-		     size_t *capacity)
-{
-	size_t count = model->node_count;
-
-	if (ncs_array_reserve(rows, capacity, count, sizeof(**rows)) != 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		(*rows)[i] = (struct ncs_row){
-			.view = NCS_VIEW_NODE,
-			.node = &model->nodes[i],
-			.now_ns = model->now_ns,
-			.index = i,
-		};
-	if (count > 1)
-		qsort(*rows, count, sizeof(**rows), compare_nodes);
-	return (int)count;
 }
 
 bool ncs_view_has_data(const struct ncs_model *model, enum ncs_view view)
@@ -165,30 +153,23 @@ bool ncs_view_has_data(const struct ncs_model *model, enum ncs_view view)
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity)
 {
-	size_t most = 0, count = 0;
+	bool is_of_ranks = view != NCS_VIEW_FINDING && view != NCS_VIEW_NODE &&
+			   view != NCS_VIEW_COMMUNICATOR &&
+			   view != NCS_VIEW_COLLECTIVE;
+	size_t most = most_rows(model, view), count = 0;
 
-	if (view == NCS_VIEW_FINDING)
-		return finding_rows(model, rows, capacity);
-	if (view == NCS_VIEW_NODE)
-		return node_rows(model, rows, capacity);
-	if (view == NCS_VIEW_COMMUNICATOR)
-		return communicator_rows(model, rows, capacity);
-	if (view == NCS_VIEW_COLLECTIVE)
-		return collective_rows(model, rows, capacity);
-	for (size_t i = 0; i < model->rank_count; i++)
-		most += entries(model->ranks[i], view);
 	if (ncs_array_reserve(rows, capacity, most, sizeof(**rows)) != 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *rank = model->ranks[i];
+	if (is_of_ranks)
+		return (int)rank_rows(model, view, *rows);
+	for (size_t i = 0; i < most; i++) {
+		struct ncs_row *row = &(*rows)[count];
 
-		for (size_t k = 0; k < entries(rank, view); k++)
-			if (is_shown(rank, view, k))
-				(*rows)[count++] = (struct ncs_row){
-					.view = view,
-					.rank = rank,
-					.index = k,
-				};
+		*row = (struct ncs_row){ .view = view,
+					 .now_ns = model->now_ns };
+		count += set_objects(row, model, i);
 	}
+	if (view == NCS_VIEW_NODE && count > 1)
+		qsort(*rows, count, sizeof(**rows), compare_nodes);
 	return (int)count;
 }
