@@ -1,12 +1,157 @@
 /* SPDX-License-Identifier: MIT */
-/* Stretches of the timeline's tracks. Must not trust records, which come from
- * shared memory and may have any value. */
+/* Activities and tracks of the timeline, and the stretches of tracks. Must not trust
+ * records, which come from shared memory and may have any value. */
 #include "analysis/views/timeline.h"
 
+#include <stdio.h>
+
+#include "analysis/base/value_names.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/operation_record.h"
 #include "analysis/records/step_record.h"
 #include "shm/clock.h"
+
+/* --- Activities ---------------------------------------------------------- */
+
+const struct ncs_activity_words ncs_activities[NCS_ACTIVITY_COUNT] = {
+#define X(ID, letter, layer, label, help) \
+	[NCS_ACTIVITY_##ID] = { letter, NCS_LAYER_##layer, label, help },
+	NCS_ACTIVITIES(X)
+#undef X
+#define X(ID, name, letter, label, help) \
+	[NCS_ACTIVITY_CHANNEL + NCS_CHANNEL_## \
+		ID] = { letter, NCS_LAYER_BEFORE, label, help },
+		NCS_CHANNEL_STATES(X)
+#undef X
+#define X(ID, name, letter, help) \
+	[NCS_ACTIVITY_PROXY + NCS_PROXY_## \
+		ID] = { letter, NCS_LAYER_BEFORE, name, help },
+			NCS_PROXY_STATES(X)
+#undef X
+};
+
+/* --- Tracks -------------------------------------------------------------- */
+
+enum {
+	PLACE_CALLS,
+	PLACE_FUNCTIONS,
+	PLACE_KERNELS = PLACE_FUNCTIONS + NCS_FUNCTION_COUNT,
+	PLACE_PROXY,
+	PLACE_CHANNELS
+};
+
+/* The activities of events that are calls; of others UNKNOWN, which is 0. */
+static const enum ncs_activity calls[NCS_EVENT_COUNT] = {
+	[NCS_EVENT_GROUP_API] = NCS_ACTIVITY_GROUP,
+	[NCS_EVENT_COLL_API] = NCS_ACTIVITY_CALL,
+	[NCS_EVENT_P2P_API] = NCS_ACTIVITY_CALL,
+	[NCS_EVENT_CE_COLL] = NCS_ACTIVITY_CALL,
+	[NCS_EVENT_KERNEL_LAUNCH] = NCS_ACTIVITY_LAUNCH,
+};
+
+static bool has_calls(const struct ncs_rank *rank)
+{
+	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
+		if (calls[i] && rank->now.events[i] > 0)
+			return true;
+	return false;
+}
+
+size_t ncs_track_count(const struct ncs_rank *rank)
+{
+	return PLACE_CHANNELS + rank->now.channel_count;
+}
+
+bool ncs_track_at(const struct ncs_rank *rank, size_t place,
+		  struct ncs_track *track)
+{
+	*track = (struct ncs_track){ .kind = NCS_TRACK_CALLS };
+	if (place >= PLACE_CHANNELS) {
+		track->kind = NCS_TRACK_CHANNEL;
+		track->channel = &rank->now.channels[place - PLACE_CHANNELS];
+		return true;
+	}
+	if (place == PLACE_CALLS)
+		return has_calls(rank);
+	if (place == PLACE_KERNELS) {
+		track->kind = NCS_TRACK_KERNELS;
+		return rank->now.events[NCS_EVENT_KERNEL_CH] > 0 ||
+		       rank->now.launches.followed > 0;
+	}
+	if (place == PLACE_PROXY) {
+		track->kind = NCS_TRACK_PROXY;
+		return ncs_rank_proxy_known(rank);
+	}
+	track->kind = NCS_TRACK_FUNCTION;
+	track->function = (unsigned)(place - PLACE_FUNCTIONS);
+	return rank->now.functions[track->function].operations > 0;
+}
+
+void ncs_track_name(const struct ncs_track *track, char *text, size_t size)
+{
+	const struct ncs_channel_view *channel = track->channel;
+
+	switch (track->kind) {
+	case NCS_TRACK_CALLS:
+		snprintf(text, size, "API");
+		break;
+	case NCS_TRACK_FUNCTION:
+		snprintf(text, size, "%s", ncs_function_name(track->function));
+		break;
+	case NCS_TRACK_KERNELS:
+		snprintf(text, size, "kernels");
+		break;
+	case NCS_TRACK_PROXY:
+		snprintf(text, size, "proxy");
+		break;
+	case NCS_TRACK_CHANNEL:
+		snprintf(text, size, "ch %u %s %d", channel->channel,
+			 channel->send ? "send" : "recv", channel->peer);
+		break;
+	}
+}
+
+/* Returns whether a track has records of this kind. Times on the stream are in
+ * the records of operations, those of channels of kernels in their own. */
+static bool uses_ring(const struct ncs_rank *rank,
+		      const struct ncs_track *track, enum ncs_latest_kind kind)
+{
+	switch (track->kind) {
+	case NCS_TRACK_CALLS:
+	case NCS_TRACK_FUNCTION:
+		return kind == NCS_LATEST_CALLS;
+	case NCS_TRACK_KERNELS:
+		return kind == NCS_LATEST_CALLS ?
+			       rank->now.launches.followed > 0 :
+			       rank->now.events[NCS_EVENT_KERNEL_CH] > 0;
+	default:
+		return kind == NCS_LATEST_WORK;
+	}
+}
+
+uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
+				 const struct ncs_track *track)
+{
+	uint64_t from_ns = 0;
+
+	if (!rank->latest)
+		return rank->now.taken_ns;
+	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
+		if (uses_ring(rank, track, i) &&
+		    rank->latest->rings[i].complete_from_ns > from_ns)
+			from_ns = rank->latest->rings[i].complete_from_ns;
+	return from_ns;
+}
+
+bool ncs_track_has_gaps(const struct ncs_rank *rank,
+			const struct ncs_track *track)
+{
+	const struct ncs_launches_view *launches = &rank->now.launches;
+
+	return track->kind == NCS_TRACK_KERNELS &&
+	       (launches->status == NCS_STREAM_SOME || launches->captured > 0 ||
+		launches->missed > 0);
+}
 
 /* --- Stretches ----------------------------------------------------------- */
 
@@ -93,34 +238,18 @@ static void emit_open(const struct track_visitor *visitor, uint64_t since_ns,
 				      .open = true });
 }
 
-static enum ncs_activity call_activity(unsigned event)
-{
-	switch (event) {
-	case NCS_EVENT_GROUP_API:
-		return NCS_ACTIVITY_GROUP;
-	case NCS_EVENT_COLL_API:
-	case NCS_EVENT_P2P_API:
-	case NCS_EVENT_CE_COLL:
-		return NCS_ACTIVITY_CALL;
-	case NCS_EVENT_KERNEL_LAUNCH:
-		return NCS_ACTIVITY_LAUNCH;
-	default:
-		return NCS_ACTIVITY_NONE;
-	}
-}
-
 static bool is_call(const struct ncs_track *track,
 		    const struct ncs_record *record)
 {
 	(void)track;
-	return call_activity(record->event) != NCS_ACTIVITY_NONE;
+	return record->event < NCS_EVENT_COUNT && calls[record->event];
 }
 
 static void visit_call(const struct track_visitor *visitor,
 		       const struct ncs_record *record)
 {
-	emit_record(visitor, record, call_activity(record->event),
-		    record->start, record->start + record->duration);
+	emit_record(visitor, record, calls[record->event], record->start,
+		    record->start + record->duration);
 }
 
 static void visit_open_calls(const struct track_visitor *visitor)
@@ -129,10 +258,10 @@ static void visit_open_calls(const struct track_visitor *visitor)
 
 	for (size_t i = 0; i < now->lane_count; i++)
 		for (unsigned k = 0; k < NCS_EVENT_COUNT; k++)
-			if (call_activity(k) != NCS_ACTIVITY_NONE)
+			if (calls[k])
 				emit_open(visitor,
 					  now->lanes[i].open_since_ns[k],
-					  call_activity(k));
+					  calls[k]);
 }
 
 static bool is_of_function(const struct ncs_track *track,
@@ -420,7 +549,7 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
 		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
 
-		for (size_t i = 0; ncs_track_uses_ring(rank, track, k) && i < ring->count;
+		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
 		     i++)
 			visit_record(&visitor, ncs_latest_at(ring, i));
 	}
@@ -437,7 +566,7 @@ bool ncs_track_is_empty(const struct ncs_rank *rank,
 	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
 		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
 
-		for (size_t i = 0; ncs_track_uses_ring(rank, track, k) && i < ring->count;
+		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
 		     i++)
 			if (kinds[track->kind].has(track,
 						   ncs_latest_at(ring, i)))
@@ -470,7 +599,7 @@ static void compare_stretch(void *context, const struct ncs_stretch *stretch)
 	struct track_search *search = context;
 	int64_t own_ns = ncs_stretch_overlap_ns(stretch, search->from_ns,
 						search->until_ns);
-	enum ncs_activity_layer layer = ncs_activity_layer(stretch->activity);
+	enum ncs_activity_layer layer = ncs_activities[stretch->activity].layer;
 
 	search->count++;
 	if (search->count > 1 && layer < search->layer)

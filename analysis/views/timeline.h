@@ -37,12 +37,15 @@ enum ncs_activity_layer {
 	NCS_LAYER_BEFORE
 };
 
-/* Return the letter, label, help and layer of an activity, from activities.def
- * and from the tables of states. */
-char ncs_activity_letter(enum ncs_activity activity);
-const char *ncs_activity_label(enum ncs_activity activity);
-const char *ncs_activity_help(enum ncs_activity activity);
-enum ncs_activity_layer ncs_activity_layer(enum ncs_activity activity);
+struct ncs_activity_words {
+	char letter;
+	enum ncs_activity_layer layer;
+	const char *label;
+	const char *help;
+};
+
+/* From activities.def and the tables of states. */
+extern const struct ncs_activity_words ncs_activities[NCS_ACTIVITY_COUNT];
 
 /* --- Tracks -------------------------------------------------------------- */
 
@@ -110,12 +113,6 @@ bool ncs_track_now(const struct ncs_rank *rank, const struct ncs_track *track,
 /* Whether a track has no stretch, neither of a record nor of the snapshot. */
 bool ncs_track_is_empty(const struct ncs_rank *rank,
 			const struct ncs_track *track);
-
-/* Returns whether a track has records of this kind. Times on the stream are in
- * the records of operations, those of channels of kernels in their own. */
-bool ncs_track_uses_ring(const struct ncs_rank *rank,
-			 const struct ncs_track *track,
-			 enum ncs_latest_kind kind);
 
 /* Returns the time from which all of a track is known, but for lost records. */
 uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,

@@ -88,7 +88,8 @@ static void paint(void *context, const struct ncs_stretch *stretch)
 {
 	const struct track_painter *painter = context;
 	const struct ncs_axis *axis = painter->axis;
-	bool before = ncs_activity_layer(stretch->activity) == NCS_LAYER_BEFORE;
+	bool before = ncs_activities[stretch->activity].layer ==
+		      NCS_LAYER_BEFORE;
 	bool lit = painter->part &&
 		   ncs_presence_has(painter->part, painter->collective,
 				    painter->track, stretch);
@@ -136,12 +137,12 @@ static enum ncs_activity heaviest(const struct track_weights *weights)
 	enum ncs_activity found = NCS_ACTIVITY_UNKNOWN;
 
 	for (unsigned i = 0; i < NCS_ACTIVITY_COUNT; i++) {
-		enum ncs_activity_layer layer = ncs_activity_layer(i);
+		enum ncs_activity_layer layer = ncs_activities[i].layer;
 
 		if (weights->of[i] == 0)
 			continue;
-		if (layer > ncs_activity_layer(found) ||
-		    (layer == ncs_activity_layer(found) &&
+		if (layer > ncs_activities[found].layer ||
+		    (layer == ncs_activities[found].layer &&
 		     weights->of[i] > weights->of[found]))
 			found = (enum ncs_activity)i;
 	}

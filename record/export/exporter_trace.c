@@ -532,10 +532,10 @@ static void take_words(struct ncs_trace_export *export)
 	export->wait = ncs_trace_word(writer, "wait");
 	export->part = ncs_trace_word(writer, "part");
 	export->launch = ncs_trace_word(writer, "launch");
-	export->queued =
-		ncs_trace_word(writer, ncs_activity_label(NCS_ACTIVITY_QUEUED));
+	export->queued = ncs_trace_word(
+		writer, ncs_activities[NCS_ACTIVITY_QUEUED].label);
 	export->running = ncs_trace_word(
-		writer, ncs_activity_label(NCS_ACTIVITY_RUNNING));
+		writer, ncs_activities[NCS_ACTIVITY_RUNNING].label);
 }
 
 static int begin(struct ncs_exporter *exporter)

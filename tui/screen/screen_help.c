@@ -155,8 +155,8 @@ static void emit_proxy_states(struct help_page *page)
 static void emit_activities(struct help_page *page)
 {
 	for (enum ncs_activity i = 0; i < NCS_ACTIVITY_CHANNEL; i++)
-		emit_letter(page, ncs_activity_letter(i), ncs_activity_label(i),
-			    ncs_activity_help(i));
+		emit_letter(page, ncs_activities[i].letter,
+			    ncs_activities[i].label, ncs_activities[i].help);
 }
 
 /* Emits the columns of a view; of those of the table, if there is one, only the

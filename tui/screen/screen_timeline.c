@@ -167,8 +167,7 @@ static enum ncs_activity activity_of(char letter)
 {
 	unsigned i = 0;
 
-	while (i + 1 < NCS_ACTIVITY_COUNT &&
-	       ncs_activity_letter((enum ncs_activity)i) != letter)
+	while (i + 1 < NCS_ACTIVITY_COUNT && ncs_activities[i].letter != letter)
 		i++;
 	return (enum ncs_activity)i;
 }
@@ -195,7 +194,7 @@ static int draw_legend(const struct ncs_rect *rect, const bool *used)
 		    letters[i] == NCS_LETTER_UNKNOWN)
 			continue;
 		snprintf(text, sizeof(text), "%s %s", letter,
-			 ncs_activity_label(activity));
+			 ncs_activities[activity].label);
 		width = ncs_term_text_width(text);
 		if (x > 0 && x + width > rect->width) {
 			x = 0;
@@ -232,7 +231,7 @@ static enum ncs_role more(enum ncs_role role)
 static void draw_cell(const struct ncs_cell *cell, enum ncs_role role, int y,
 		      int x)
 {
-	char text[2] = { ncs_activity_letter(cell->activity) };
+	char text[2] = { ncs_activities[cell->activity].letter };
 
 	ncs_term_put(y, x, 1, role,
 		     cell->activity == NCS_ACTIVITY_NONE ?
@@ -256,7 +255,7 @@ static void draw_track(const struct ncs_screen *screen,
 	for (int i = 0; i < axis->width; i++) {
 		enum ncs_role role = roles[cells[i].activity];
 
-		used[(unsigned char)ncs_activity_letter(cells[i].activity)] =
+		used[(unsigned char)ncs_activities[cells[i].activity].letter] =
 			true;
 		if (cells[i].several)
 			role = more(role);
@@ -397,7 +396,7 @@ int ncs_timeline_print(FILE *file, const struct ncs_screen *screen)
 		if (!table->one_communicator)
 			print_cell(file, NCS_COLUMN_TIMELINE_COMM, row);
 		for (int k = 0; k < axis.width; k++) {
-			char letter = ncs_activity_letter(cells[k].activity);
+			char letter = ncs_activities[cells[k].activity].letter;
 
 			used[(unsigned char)letter] = true;
 			fputc(letter, file);
@@ -408,6 +407,6 @@ int ncs_timeline_print(FILE *file, const struct ncs_screen *screen)
 		if (used[(unsigned char)letters[i]] &&
 		    letters[i] != NCS_LETTER_UNKNOWN)
 			fprintf(file, "%c  %s\n", letters[i],
-				ncs_activity_label(activity_of(letters[i])));
+				ncs_activities[activity_of(letters[i])].label);
 	return 0;
 }

@@ -135,7 +135,7 @@ static void append_stretch(const struct ncs_screen *screen,
 			   const struct ncs_stretch *stretch, char *text,
 			   size_t size)
 {
-	ncs_append(text, size, "%s ", ncs_activity_label(stretch->activity));
+	ncs_append(text, size, "%s ", ncs_activities[stretch->activity].label);
 	ncs_append_duration(text, size, stretch->end_ns - stretch->start_ns);
 	ncs_append(text, size, stretch->open ? " so far, from " : " from ");
 	append_offset(text, size,
@@ -157,10 +157,11 @@ static void append_nothing(const struct ncs_screen *screen,
 
 	if (axis.width > 0 &&
 	    ncs_track_cells(row->rank, &track, &axis, NULL, cells) == 0)
-		ncs_append(text, size, "%s",
-			   ncs_activity_help(
-				   cells[ncs_timeline_cursor_column(screen)]
-					   .activity));
+		ncs_append(
+			text, size, "%s",
+			ncs_activities[cells[ncs_timeline_cursor_column(screen)]
+					       .activity]
+				.help);
 }
 
 /* Appends how far the difference between moments of two ranks may be off. */

@@ -28,16 +28,14 @@ TEST(no_two_letters_are_alike)
 TEST(no_two_activities_share_a_letter)
 {
 	for (unsigned i = 0; i < NCS_ACTIVITY_COUNT; i++) {
-		char letter = ncs_activity_letter((enum ncs_activity)i);
+		char letter = ncs_activities[i].letter;
 
 		assert_non_null(memchr(letters, letter, sizeof(letters)));
 		if (letter == NCS_LETTER_NOTHING ||
 		    letter == NCS_LETTER_UNKNOWN)
 			continue;
 		for (unsigned k = 0; k < i; k++)
-			assert_int_not_equal(
-				letter,
-				ncs_activity_letter((enum ncs_activity)k));
+			assert_int_not_equal(letter, ncs_activities[k].letter);
 	}
 }
 
@@ -53,10 +51,10 @@ TEST(waits_of_the_job_have_the_letters_of_channels)
 	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++)
 		assert_int_equal(
 			ncs_wait_letter(i),
-			ncs_activity_letter(
-				i == NCS_WAIT_RUNNING ?
-					NCS_ACTIVITY_RUNNING :
-					(enum ncs_activity)(
-						NCS_ACTIVITY_CHANNEL +
-						channels[i])));
+			ncs_activities[i == NCS_WAIT_RUNNING ?
+					       NCS_ACTIVITY_RUNNING :
+					       (enum ncs_activity)(
+						       NCS_ACTIVITY_CHANNEL +
+						       channels[i])]
+				.letter);
 }

@@ -88,7 +88,7 @@ static void letters(const struct ncs_rank *rank, enum ncs_track_kind kind,
 
 	assert_int_equal(ncs_track_cells(rank, &track, &axis, NULL, cells), 0);
 	for (int i = 0; i < width; i++)
-		text[i] = ncs_activity_letter(cells[i].activity);
+		text[i] = ncs_activities[cells[i].activity].letter;
 	text[width] = '\0';
 }
 
