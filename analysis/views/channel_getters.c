@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Computed cells of channels and of proxy threads. */
 #include "analysis/model/rank.h"
+#include "analysis/model/waits.h"
 #include "analysis/views/getters.h"
 
 #include <inttypes.h>
@@ -108,45 +109,30 @@ NCS_GETTER(channel_recent)
 				     recent->count);
 }
 
-static void set_channel_share(struct ncs_value *value,
-			      const struct ncs_row *row,
-			      enum ncs_channel_state send,
-			      enum ncs_channel_state recv)
+NCS_GETTER(channel_share)
 {
+	/* By whether it sends. */
+	static const enum ncs_channel_state states[NCS_WAIT_COUNT][2] = {
+		[NCS_WAIT_GPU] = { NCS_CHANNEL_RECV_GPU_WAIT,
+				   NCS_CHANNEL_SEND_GPU_WAIT },
+		[NCS_WAIT_PEER] = { NCS_CHANNEL_RECV_WAIT,
+				    NCS_CHANNEL_SEND_PEER_WAIT },
+		[NCS_WAIT_NETWORK] = { NCS_CHANNEL_RECV_FLUSH_WAIT,
+				       NCS_CHANNEL_SEND_WAIT },
+		[NCS_WAIT_IDLE] = { NCS_CHANNEL_IDLE, NCS_CHANNEL_IDLE },
+	};
 	const struct ncs_channel_view *channel = channel_of(row);
 	const struct ncs_channel_counters *base = channel_base(row);
 	struct ncs_channel_counters now;
 
-	if (begins_now(row->rank))
+	if (begins_now(row->rank) ||
+	    (argument == NCS_WAIT_PEER &&
+	     !ncs_channel_peer_wait_known(row->rank, channel)))
 		return;
 	ncs_channel_count(&now, channel);
 	set_share(value, now.time_ns, base ? base->time_ns : NULL, 0,
 		  NCS_CHANNEL_TIMES,
-		  ncs_channel_time(channel->send ? send : recv));
-}
-
-NCS_GETTER(channel_gpu_share)
-{
-	set_channel_share(value, row, NCS_CHANNEL_SEND_GPU_WAIT,
-			  NCS_CHANNEL_RECV_GPU_WAIT);
-}
-
-NCS_GETTER(channel_peer_share)
-{
-	if (ncs_channel_peer_wait_known(row->rank, channel_of(row)))
-		set_channel_share(value, row, NCS_CHANNEL_SEND_PEER_WAIT,
-				  NCS_CHANNEL_RECV_WAIT);
-}
-
-NCS_GETTER(channel_net_share)
-{
-	set_channel_share(value, row, NCS_CHANNEL_SEND_WAIT,
-			  NCS_CHANNEL_RECV_FLUSH_WAIT);
-}
-
-NCS_GETTER(channel_idle_share)
-{
-	set_channel_share(value, row, NCS_CHANNEL_IDLE, NCS_CHANNEL_IDLE);
+		  ncs_channel_time(states[argument][channel->send]));
 }
 
 /* --- Proxy threads -------------------------------------------------------- */
@@ -159,7 +145,7 @@ NCS_GETTER(proxy_since)
 }
 
 /* Time before the first state was reported does not count. */
-NCS_GETTER_WITH(proxy_share)
+NCS_GETTER(proxy_share)
 {
 	const struct ncs_rank *rank = row->rank;
 
@@ -170,7 +156,7 @@ NCS_GETTER_WITH(proxy_share)
 			  (size_t)argument);
 }
 
-NCS_GETTER_WITH(proxy_rate)
+NCS_GETTER(proxy_rate)
 {
 	const struct ncs_rank *rank = row->rank;
 

@@ -137,25 +137,18 @@ _Static_assert(sizeof(unsigned long) == 8 && sizeof(unsigned) == 4,
 	.error_offset = _Generic(MEMBER(object, member), \
 		unsigned long: offsetof(STRUCT_##object, member))
 
-#define FIELD(object, member, kind_) \
-	{ PLACE(object, member), .kind = NCS_VALUE_##kind_ }
-#define FIELD_IF(object, member, kind_, known_) \
-	{ PLACE(object, member), .kind = NCS_VALUE_##kind_, \
-	  .known = has_##known_ }
-#define DURATION(object, member, error) \
+#define IF(condition) .known = has_##condition
+#define FIELD(object, member, kind_, ...) \
+	{ PLACE(object, member), .kind = NCS_VALUE_##kind_, __VA_ARGS__ }
+#define DURATION(object, member, error, ...) \
 	{ PLACE(object, member), .kind = NCS_VALUE_DURATION, \
-	  ERROR(object, error) }
-#define DURATION_IF(object, member, error, known_) \
-	{ PLACE(object, member), .kind = NCS_VALUE_DURATION, \
-	  ERROR(object, error), .known = has_##known_ }
-#define NAME(object, member, names) \
-	{ PLACE(object, member), .kind = NCS_VALUE_TEXT, .name = names }
-#define NAME_IF(object, member, names, known_) \
+	  ERROR(object, error), __VA_ARGS__ }
+#define NAME(object, member, names, ...) \
 	{ PLACE(object, member), .kind = NCS_VALUE_TEXT, .name = names, \
-	  .known = has_##known_ }
+	  __VA_ARGS__ }
 #define CALL(getter) { .get = ncs_get_##getter }
 #define CALL_WITH(getter, argument_) \
-	{ .get_with = ncs_get_##getter, .argument = argument_ }
+	{ .get = ncs_get_##getter, .argument = argument_ }
 /* clang-format on */
 
 const struct ncs_column ncs_columns[] = {
@@ -229,14 +222,12 @@ void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
 
 	memset(value, 0, sizeof(*value));
 	if (source->get) {
-		source->get(row, value);
-	} else if (source->get_with) {
-		source->get_with(row, source->argument, value);
-	} else {
-		object = object_of(row, source->object);
-		if (object && (!source->known || source->known(row)))
-			read_field(source, object, value);
+		source->get(row, source->argument, value);
+		return;
 	}
+	object = object_of(row, source->object);
+	if (object && (!source->known || source->known(row)))
+		read_field(source, object, value);
 }
 
 bool ncs_column_sorts_up(const struct ncs_column *column)
@@ -254,15 +245,6 @@ bool ncs_column_sorts_up(const struct ncs_column *column)
 
 /* --- By title -------------------------------------------------------------- */
 
-static const struct {
-	const char *title;
-	const char *name;
-} other_names[] = {
-#define X(title_, name_) { title_, name_ },
-	NCS_COLUMN_NAMES(X)
-#undef X
-};
-
 static const struct ncs_column *find_exactly(enum ncs_view view,
 					     const char *title)
 {
@@ -275,11 +257,19 @@ static const struct ncs_column *find_exactly(enum ncs_view view,
 
 const struct ncs_column *ncs_column_find(enum ncs_view view, const char *word)
 {
+	static const struct {
+		const char *title;
+		const char *name;
+	} others[] = {
+#define X(title_, name_) { title_, name_ },
+		NCS_COLUMN_NAMES(X)
+#undef X
+	};
 	const struct ncs_column *found = find_exactly(view, word);
 
-	for (size_t i = 0;
-	     !found && i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		if (strcasecmp(other_names[i].name, word) == 0)
-			found = find_exactly(view, other_names[i].title);
+	for (size_t i = 0; !found && i < sizeof(others) / sizeof(others[0]);
+	     i++)
+		if (strcasecmp(others[i].name, word) == 0)
+			found = find_exactly(view, others[i].title);
 	return found;
 }

@@ -62,7 +62,7 @@ struct ncs_row {
 	const struct ncs_communicator *communicator; /* NULL unless of one */
 	const struct ncs_rank *rank; /* NULL if of a communicator or node */
 	const struct ncs_node *node; /* NULL unless of one */
-	uint64_t now_ns;             /* of a node's row: the latest update */
+	uint64_t now_ns; /* the latest update; not of a rank's row */
 	size_t index; /* of the rank's channels, a function, ... */
 };
 
@@ -102,8 +102,8 @@ enum ncs_field_type {
 	NCS_FIELD_TEXT,   /* an array of char that ends with a NUL */
 };
 
-/* Where the value of a column's cells comes from: from a field, or from one of
- * the two getters. */
+/* Where the value of a column's cells comes from: from a field, or from a
+ * getter. */
 struct ncs_column_value {
 	enum ncs_field_type type;
 	enum ncs_row_object object;
@@ -113,10 +113,9 @@ struct ncs_column_value {
 	const char *(*name)(unsigned number); /* NULL unless shown as a name */
 	/* Whether the value is known; NULL means always. */
 	bool (*known)(const struct ncs_row *row);
-	void (*get)(const struct ncs_row *row, struct ncs_value *value);
-	void (*get_with)(const struct ncs_row *row, int argument,
-			 struct ncs_value *value);
-	int argument;
+	void (*get)(const struct ncs_row *row, int argument,
+		    struct ncs_value *value);
+	int argument; /* of the getter */
 };
 
 struct ncs_column {

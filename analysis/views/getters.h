@@ -12,9 +12,8 @@
 #include "analysis/views/columns.h"
 
 #define NCS_GETTER(name) \
-	void ncs_get_##name(const struct ncs_row *row, struct ncs_value *value)
-#define NCS_GETTER_WITH(name) \
-	void ncs_get_##name(const struct ncs_row *row, int argument, \
+	void ncs_get_##name(const struct ncs_row *row, \
+			    int argument __attribute__((unused)), \
 			    struct ncs_value *value)
 
 /* Sets how long a rank has been in something since a time, 0 if that is not known:
@@ -24,29 +23,22 @@ void ncs_value_set_lasting(struct ncs_value *value, const struct ncs_rank *rank,
 			   uint64_t since_ns);
 
 /* The getters of the table, in rank_getters.c, channel_getters.c,
- * collective_getters.c, operation_getters.c, finding_getters.c and
- * node_getters.c. The argument of rank_bytes_rate is 1 for bytes sent, 0 for
- * bytes received; of proxy_share an enum ncs_proxy_state, of proxy_rate an enum
- * ncs_proxy_transition; of bandwidths 1 for bus, 0 for algorithm bandwidth; of
+ * operation_getters.c and finding_getters.c. The argument of rank_bytes_rate is 1 for bytes sent, 0 for
+ * bytes received; of channel_share an enum ncs_wait_kind, of proxy_share an enum
+ * ncs_proxy_state, of proxy_rate an enum ncs_proxy_transition; of bandwidths 1 for bus, 0 for algorithm bandwidth; of
  * percentiles the percentage. */
 #define FIELD(...)
-#define FIELD_IF(...)
 #define DURATION(...)
-#define DURATION_IF(...)
 #define NAME(...)
-#define NAME_IF(...)
 #define CALL(getter) NCS_GETTER(getter);
-#define CALL_WITH(getter, argument) NCS_GETTER_WITH(getter);
+#define CALL_WITH(getter, argument) NCS_GETTER(getter);
 #define X(VIEW, ID, title, width, align, priority, level, value, help) value
 NCS_COLUMNS(X)
 #undef X
 #undef CALL_WITH
 #undef CALL
-#undef NAME_IF
 #undef NAME
-#undef DURATION_IF
 #undef DURATION
-#undef FIELD_IF
 #undef FIELD
 
 /* Sets the values of a sparkline (rank_getters.c). Each of `count` refreshes has

@@ -236,7 +236,7 @@ NCS_GETTER(rank_operations_rate)
 			   ncs_rank_operations_rate(row->rank));
 }
 
-NCS_GETTER_WITH(rank_bytes_rate)
+NCS_GETTER(rank_bytes_rate)
 {
 	ncs_value_set_real(value, NCS_VALUE_BYTES_RATE,
 			   ncs_rank_bytes_rate(row->rank, argument != 0));

@@ -91,7 +91,6 @@ TEST(columns_are_complete_and_wide_enough_for_their_titles)
 			fail_msg("%s: help is not a sentence", column->id);
 		assert_in_range(column->priority, 1, 9);
 		assert_int_equal((column->value.get != NULL) +
-					 (column->value.get_with != NULL) +
 					 (column->value.type != NCS_FIELD_NONE),
 				 1);
 	}
