@@ -20,20 +20,10 @@ const struct ncs_metric_row ncs_metric_rows[NCS_METRIC_COUNT] = {
 #undef X
 };
 
-const char *ncs_metric_type_name(enum ncs_metric_type type)
-{
-	static const char *const names[] = { "info", "gauge", "counter",
-					     "summary", "histogram" };
+const char *const ncs_metric_types[] = { "info", "gauge", "counter", "summary",
+					 "histogram" };
 
-	return names[type];
-}
-
-const char *ncs_metric_unit_name(enum ncs_metric_unit unit)
-{
-	static const char *const names[] = { "", "seconds", "bytes", "ratio" };
-
-	return names[unit];
-}
+const char *const ncs_metric_units[] = { "", "seconds", "bytes", "ratio" };
 
 static const struct user_name {
 	const char *name;

@@ -108,7 +108,7 @@ static void write_head(struct ncs_metric_writer *w)
 	int length = family_length(w);
 	const char *type = !open && row->type == NCS_METRIC_TYPE_INFO ?
 				   "gauge" :
-				   ncs_metric_type_name(row->type);
+				   ncs_metric_types[row->type];
 
 	if (w->has_head)
 		return;
@@ -117,7 +117,7 @@ static void write_head(struct ncs_metric_writer *w)
 		row->name, type);
 	if (open && row->unit != NCS_METRIC_UNIT_NONE)
 		fprintf(w->file, "# UNIT " NCS_METRIC_PREFIX "%.*s %s\n",
-			length, row->name, ncs_metric_unit_name(row->unit));
+			length, row->name, ncs_metric_units[row->unit]);
 	fprintf(w->file, "# HELP " NCS_METRIC_PREFIX "%.*s %s\n", length,
 		row->name, row->help);
 }
@@ -246,8 +246,9 @@ void ncs_metric_count(struct ncs_metric_writer *w, const char *const *labels,
 		w->no_memory = true;
 }
 
-static void write_histogram(struct ncs_metric_writer *w,
-			    const struct ncs_counter *counter)
+/* Writes the buckets of a histogram. Returns the sum of all. */
+static uint64_t write_buckets(struct ncs_metric_writer *w,
+			      const struct ncs_counter *counter)
 {
 	uint64_t sum = 0;
 
@@ -260,31 +261,28 @@ static void write_histogram(struct ncs_metric_writer *w,
 		sum += counter->values[1 + i];
 		write_sample(w, "_bucket", counter->labels, edge, sum, false);
 	}
-	write_sample(w, "_count", counter->labels, NULL, sum, false);
-	write_sample(w, "_sum", counter->labels, NULL, counter->values[0],
-		     true);
+	return sum;
 }
 
 void ncs_metric_end(struct ncs_metric_writer *w)
 {
+	enum ncs_metric_type type = row_of(w)->type;
+
 	for (size_t i = 0; i < w->touched_count; i++) {
 		const struct ncs_counter *counter = w->touched[i];
+		uint64_t count = counter->values[1];
 
 		write_head(w);
-		switch (row_of(w)->type) {
-		case NCS_METRIC_TYPE_SUMMARY:
-			write_sample(w, "_count", counter->labels, NULL,
-				     counter->values[1], false);
-			write_sample(w, "_sum", counter->labels, NULL,
-				     counter->values[0], true);
-			break;
-		case NCS_METRIC_TYPE_HISTOGRAM:
-			write_histogram(w, counter);
-			break;
-		default:
+		if (type == NCS_METRIC_TYPE_COUNTER) {
 			write_sample(w, "", counter->labels, NULL,
 				     counter->values[0], is_scaled(w));
+			continue;
 		}
+		if (type == NCS_METRIC_TYPE_HISTOGRAM)
+			count = write_buckets(w, counter);
+		write_sample(w, "_count", counter->labels, NULL, count, false);
+		write_sample(w, "_sum", counter->labels, NULL,
+			     counter->values[0], true);
 	}
 	w->touched_count = 0;
 }
@@ -294,6 +292,4 @@ void ncs_metric_finish(struct ncs_metric_writer *w)
 	if (w->format == NCS_METRICS_OPENMETRICS)
 		fputs("# EOF\n", w->file);
 	free(w->touched);
-	w->touched = NULL;
-	w->touched_count = w->touched_capacity = 0;
 }

@@ -57,9 +57,8 @@ struct ncs_metric_row {
 /* The rows by enum ncs_metric. */
 extern const struct ncs_metric_row ncs_metric_rows[NCS_METRIC_COUNT];
 
-/* Return the words of a type and a unit in the exposition; "" for no unit. */
-const char *ncs_metric_type_name(enum ncs_metric_type type);
-const char *ncs_metric_unit_name(enum ncs_metric_unit unit);
+/* The words of types and units in the exposition; "" for no unit. */
+extern const char *const ncs_metric_types[], *const ncs_metric_units[];
 
 /* Tells whether users choose the values of a label, whose name has `length`
  * bytes. */

@@ -4,6 +4,7 @@
 #include "analysis/metrics/metrics.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/metrics/metric_fill.h"
@@ -27,9 +28,10 @@ void ncs_metrics_init(struct ncs_metrics *metrics)
 void ncs_metrics_release(struct ncs_metrics *metrics)
 {
 	ncs_counters_release(&metrics->store);
-	ncs_metric_ranks_release(&metrics->ranks);
-	ncs_peers_release(&metrics->peers);
-	ncs_metric_jobs_release(&metrics->jobs);
+	free(metrics->ranks.ranks);
+	free(metrics->peers.ranks);
+	free(metrics->jobs.jobs);
+	memset(metrics, 0, sizeof(*metrics));
 }
 
 bool ncs_metrics_need_records(const struct ncs_metrics *metrics)

@@ -27,22 +27,6 @@ enum segment_state {
 		SEGMENT_STATE_COUNT
 };
 
-static enum segment_state state_of(enum ncs_attach attach)
-{
-	switch (attach) {
-	case NCS_ATTACH_DENIED:
-		return SEGMENT_DENIED;
-	case NCS_ATTACH_NOT_READY:
-		return SEGMENT_NOT_READY;
-	case NCS_ATTACH_OTHER_VERSION:
-		return SEGMENT_OTHER_VERSION;
-	case NCS_ATTACH_CORRUPT:
-		return SEGMENT_CORRUPT;
-	default:
-		return SEGMENT_FAILED;
-	}
-}
-
 NCS_METRIC_FILL(SEGMENTS)
 {
 	static const char *const names[] = {
@@ -50,13 +34,22 @@ NCS_METRIC_FILL(SEGMENTS)
 		NCS_METRIC_STATES(X)
 #undef X
 	};
+	static const enum segment_state states[] = {
+		[NCS_ATTACHED] = SEGMENT_FAILED,
+		[NCS_ATTACH_ABSENT] = SEGMENT_FAILED,
+		[NCS_ATTACH_DENIED] = SEGMENT_DENIED,
+		[NCS_ATTACH_NOT_READY] = SEGMENT_NOT_READY,
+		[NCS_ATTACH_OTHER_VERSION] = SEGMENT_OTHER_VERSION,
+		[NCS_ATTACH_CORRUPT] = SEGMENT_CORRUPT,
+		[NCS_ATTACH_FAILED] = SEGMENT_FAILED,
+	};
 	uint64_t counts[SEGMENT_STATE_COUNT] = { 0 };
 	const struct ncs_model *model = input->model;
 
 	counts[SEGMENT_ATTACHED] = model->rank_count;
 	counts[SEGMENT_DUPLICATE] = input->metrics->ranks.duplicates;
 	for (size_t i = 0; i < model->unreadable_count; i++)
-		counts[state_of(model->unreadable[i].attach)]++;
+		counts[states[model->unreadable[i].attach]]++;
 	for (size_t i = 0; i < SEGMENT_STATE_COUNT; i++)
 		ncs_metric_put(input->writer, &names[i], counts[i]);
 }

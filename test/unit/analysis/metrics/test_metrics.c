@@ -124,7 +124,7 @@ TEST_WITH(names_of_the_table_follow_the_rules, NULL, NULL)
 {
 	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++) {
 		const struct ncs_metric_row *row = &ncs_metric_rows[i];
-		const char *unit = ncs_metric_unit_name(row->unit);
+		const char *unit = ncs_metric_units[row->unit];
 		bool counts = row->type == NCS_METRIC_TYPE_COUNTER;
 		char name[128];
 
