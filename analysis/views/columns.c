@@ -27,36 +27,29 @@ const struct ncs_view_names ncs_views[NCS_VIEW_COUNT] = {
 
 /* --- Objects of rows ------------------------------------------------------ */
 
-/* Returns an object of a row; NULL if the row has none. */
-static const void *object_of(const struct ncs_row *row,
-			     enum ncs_row_object object)
-{
-	switch (object) {
-	case NCS_OBJECT_RANK:
-		return row->rank;
-	case NCS_OBJECT_IDENTITY:
-		return ncs_row_identity(row);
-	case NCS_OBJECT_COMMUNICATOR:
-		return row->communicator;
-	case NCS_OBJECT_CHANNEL:
-		return &row->rank->now.channels[row->index];
-	case NCS_OBJECT_FUNCTION:
-		return &row->rank->now.functions[row->index];
-	case NCS_OBJECT_CLASS:
-		return &row->rank->now.classes[row->index];
-	case NCS_OBJECT_RANGE:
-		return &row->rank->ranges[row->index];
-	case NCS_OBJECT_FINDING:
-		return row->finding;
-	case NCS_OBJECT_LATENESS:
-		return ncs_rank_lateness(row->rank);
-	case NCS_OBJECT_SKEW:
-		return ncs_communicator_skew(row->communicator);
-	case NCS_OBJECT_NODE:
-		return row->node;
+/* Defines the struct of an object that fields of columns are members of, and how a row
+ * leads to it: to NULL if the row has none. */
+#define OBJECT(ID, type, of_row) \
+	typedef type type_##ID; \
+	static const void *get_##ID(const struct ncs_row *row) \
+	{ \
+		return of_row; \
 	}
-	return NULL;
-}
+
+/* clang-format off */
+OBJECT(RANK, struct ncs_rank, row->rank)
+OBJECT(IDENTITY, struct ncs_identity, ncs_row_identity(row))
+OBJECT(COMMUNICATOR, struct ncs_communicator, row->communicator)
+OBJECT(CHANNEL, struct ncs_channel_view, &row->rank->now.channels[row->index])
+OBJECT(FUNCTION, struct ncs_function_view,
+       &row->rank->now.functions[row->index])
+OBJECT(CLASS, struct ncs_class_view, &row->rank->now.classes[row->index])
+OBJECT(RANGE, struct ncs_range_sum, &row->rank->ranges[row->index])
+OBJECT(FINDING, struct ncs_finding, row->finding)
+OBJECT(LATENESS, struct ncs_lateness_view, ncs_rank_lateness(row->rank))
+OBJECT(SKEW, struct ncs_skew, ncs_communicator_skew(row->communicator))
+OBJECT(NODE, struct ncs_node, row->node)
+/* clang-format on */
 
 /* --- Whether a field is known --------------------------------------------- */
 
@@ -103,20 +96,8 @@ HAS(node_clock, row->node->clock_is_aligned)
 
 /* --- The table ------------------------------------------------------------ */
 
-/* The struct of each object, and the C type of a member: a member of another type
- * does not compile. */
-#define STRUCT_RANK struct ncs_rank
-#define STRUCT_IDENTITY struct ncs_identity
-#define STRUCT_COMMUNICATOR struct ncs_communicator
-#define STRUCT_CHANNEL struct ncs_channel_view
-#define STRUCT_FUNCTION struct ncs_function_view
-#define STRUCT_CLASS struct ncs_class_view
-#define STRUCT_RANGE struct ncs_range_sum
-#define STRUCT_FINDING struct ncs_finding
-#define STRUCT_LATENESS struct ncs_lateness_view
-#define STRUCT_SKEW struct ncs_skew
-#define STRUCT_NODE struct ncs_node
-#define MEMBER(object, member) (((STRUCT_##object *)NULL)->member)
+/* The C type of a member: a member of another type does not compile. */
+#define MEMBER(object, member) (((type_##object *)NULL)->member)
 #define TYPE_OF(object, member) \
 	_Generic(MEMBER(object, member), \
 		unsigned char: NCS_FIELD_U8, \
@@ -131,11 +112,11 @@ _Static_assert(sizeof(unsigned long) == 8 && sizeof(unsigned) == 4,
 
 /* clang-format off */
 #define PLACE(object_, member) \
-	.object = NCS_OBJECT_##object_, .type = TYPE_OF(object_, member), \
-	.offset = offsetof(STRUCT_##object_, member)
+	.object = get_##object_, .type = TYPE_OF(object_, member), \
+	.offset = offsetof(type_##object_, member)
 #define ERROR(object, member) \
 	.error_offset = _Generic(MEMBER(object, member), \
-		unsigned long: offsetof(STRUCT_##object, member))
+		unsigned long: offsetof(type_##object, member))
 
 #define IF(condition) .known = has_##condition
 #define FIELD(object, member, kind_, ...) \
@@ -225,7 +206,7 @@ void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
 		source->get(row, source->argument, value);
 		return;
 	}
-	object = object_of(row, source->object);
+	object = source->object(row);
 	if (object && (!source->known || source->known(row)))
 		read_field(source, object, value);
 }

@@ -75,21 +75,6 @@ enum ncs_column_choice {
 	NCS_COLUMN_HIDDEN
 };
 
-/* The objects of a row that fields of columns are members of. */
-enum ncs_row_object {
-	NCS_OBJECT_RANK,     /* struct ncs_rank */
-	NCS_OBJECT_IDENTITY, /* struct ncs_identity, see ncs_row_identity() */
-	NCS_OBJECT_COMMUNICATOR, /* struct ncs_communicator */
-	NCS_OBJECT_CHANNEL,      /* struct ncs_channel_view */
-	NCS_OBJECT_FUNCTION,     /* struct ncs_function_view */
-	NCS_OBJECT_CLASS,        /* struct ncs_class_view */
-	NCS_OBJECT_RANGE,        /* struct ncs_range_sum */
-	NCS_OBJECT_FINDING,      /* struct ncs_finding */
-	NCS_OBJECT_LATENESS,     /* struct ncs_lateness_view; may be missing */
-	NCS_OBJECT_SKEW,         /* struct ncs_skew; may be missing */
-	NCS_OBJECT_NODE,         /* struct ncs_node */
-};
-
 /* The C type of a field. */
 enum ncs_field_type {
 	NCS_FIELD_NONE, /* there is no field: the cell is computed */
@@ -106,7 +91,8 @@ enum ncs_field_type {
  * getter. */
 struct ncs_column_value {
 	enum ncs_field_type type;
-	enum ncs_row_object object;
+	/* Returns the object of a row that has the field; NULL if it has none. */
+	const void *(*object)(const struct ncs_row *row);
 	size_t offset; /* in the object */
 	enum ncs_value_kind kind;
 	size_t error_offset; /* of a uint64_t, ns; 0 if there is no error */
