@@ -76,25 +76,21 @@ static bool is_real(enum ncs_value_kind kind)
 	       kind == NCS_VALUE_RECENT;
 }
 
-int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b)
+int ncs_value_order(const struct ncs_value *a, const struct ncs_value *b,
+		    bool downwards)
 {
+	int order;
+
 	if (a->kind == NCS_VALUE_NONE || b->kind == NCS_VALUE_NONE)
 		return (a->kind == NCS_VALUE_NONE) -
 		       (b->kind == NCS_VALUE_NONE);
 	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->kind == NCS_VALUE_TEXT)
-		return strverscmp(a->text, b->text);
-	if (is_real(a->kind))
-		return (a->real > b->real) - (a->real < b->real);
-	return (a->number > b->number) - (a->number < b->number);
-}
-
-int ncs_value_order(const struct ncs_value *a, const struct ncs_value *b,
-		    bool downwards)
-{
-	int order = ncs_value_compare(a, b);
-	bool unknown = a->kind == NCS_VALUE_NONE || b->kind == NCS_VALUE_NONE;
-
-	return downwards && !unknown ? -order : order;
+		order = a->kind < b->kind ? -1 : 1;
+	else if (a->kind == NCS_VALUE_TEXT)
+		order = strverscmp(a->text, b->text);
+	else if (is_real(a->kind))
+		order = (a->real > b->real) - (a->real < b->real);
+	else
+		order = (a->number > b->number) - (a->number < b->number);
+	return downwards ? -order : order;
 }

@@ -76,13 +76,9 @@ void ncs_value_set_percentile(struct ncs_value *value, uint64_t time_ns);
 void ncs_value_set_span(struct ncs_value *value, uint64_t from_ns,
 			uint64_t until_ns);
 
-/* Orders two values as a user who sorts expects: unknown last. A caller that
- * reverses the order must still put unknown values last. Returns a negative
- * number, 0 or a positive number. */
-int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b);
-
-/* Does so from the largest down, if `downwards`: unknown values are last in any
- * order. */
+/* Orders two values as a user who sorts expects, from the largest down if
+ * `downwards`: unknown values are last in any order. Returns a negative number, 0 or
+ * a positive number. */
 int ncs_value_order(const struct ncs_value *a, const struct ncs_value *b,
 		    bool downwards);
 

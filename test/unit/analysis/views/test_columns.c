@@ -1078,11 +1078,11 @@ TEST(sorting_puts_unknown_values_last)
 	struct ncs_value small = { .kind = NCS_VALUE_NUMBER, .number = -1 };
 	struct ncs_value large = { .kind = NCS_VALUE_NUMBER, .number = 2 };
 
-	assert_true(ncs_value_compare(&small, &large) < 0);
-	assert_true(ncs_value_compare(&large, &small) > 0);
-	assert_true(ncs_value_compare(&large, &none) < 0);
-	assert_true(ncs_value_compare(&none, &small) > 0);
-	assert_int_equal(ncs_value_compare(&none, &none), 0);
+	assert_true(ncs_value_order(&small, &large, false) < 0);
+	assert_true(ncs_value_order(&large, &small, false) > 0);
+	assert_true(ncs_value_order(&large, &none, false) < 0);
+	assert_true(ncs_value_order(&none, &small, false) > 0);
+	assert_int_equal(ncs_value_order(&none, &none, false), 0);
 }
 
 TEST(sorting_compares_numbers_within_texts)
@@ -1092,6 +1092,6 @@ TEST(sorting_compares_numbers_within_texts)
 	struct ncs_value half = { .kind = NCS_VALUE_SHARE, .real = 0.5 };
 	struct ncs_value more = { .kind = NCS_VALUE_SHARE, .real = 0.6 };
 
-	assert_true(ncs_value_compare(&nine, &ten) < 0);
-	assert_true(ncs_value_compare(&more, &half) > 0);
+	assert_true(ncs_value_order(&nine, &ten, false) < 0);
+	assert_true(ncs_value_order(&more, &half, false) > 0);
 }
