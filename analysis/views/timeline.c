@@ -520,14 +520,28 @@ static const struct {
 				visit_channel_now },
 };
 
-static void visit_record(const struct track_visitor *visitor,
-			 const struct ncs_record *record)
+/* Visits the records of a track; without a visitor, only tells whether there is one. */
+static bool visit_records(const struct ncs_rank *rank,
+			  const struct ncs_track *track,
+			  const struct track_visitor *visitor)
 {
-	const struct ncs_track *track = visitor->track;
+	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
+		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
 
-	if (may_be_seen(visitor, record) &&
-	    kinds[track->kind].has(track, record))
-		kinds[track->kind].record(visitor, record);
+		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
+		     i++) {
+			const struct ncs_record *record =
+				ncs_latest_at(ring, i);
+
+			if ((visitor && !may_be_seen(visitor, record)) ||
+			    !kinds[track->kind].has(track, record))
+				continue;
+			if (!visitor)
+				return true;
+			kinds[track->kind].record(visitor, record);
+		}
+	}
+	return false;
 }
 
 void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
@@ -546,13 +560,7 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 		.until_ticks = ticks_of(clock, until_ns + ROUNDING_NS),
 	};
 
-	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
-		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
-
-		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
-		     i++)
-			visit_record(&visitor, ncs_latest_at(ring, i));
-	}
+	visit_records(rank, track, &visitor);
 	kinds[track->kind].now(&visitor);
 }
 
@@ -561,18 +569,8 @@ bool ncs_track_is_empty(const struct ncs_rank *rank,
 {
 	struct ncs_stretch now;
 
-	if (ncs_track_now(rank, track, &now))
-		return false;
-	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
-		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
-
-		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
-		     i++)
-			if (kinds[track->kind].has(track,
-						   ncs_latest_at(ring, i)))
-				return false;
-	}
-	return true;
+	return !ncs_track_now(rank, track, &now) &&
+	       !visit_records(rank, track, NULL);
 }
 
 struct track_search {
