@@ -309,6 +309,17 @@ static bool is_behind(const struct ncs_wait_node *node, struct ncs_call_id call)
 	       ncs_rank_next(node->rank, call.function) == call.sequence_number;
 }
 
+/* Adds the state of a rank's proxy thread. */
+static void add_proxy(struct ncs_finding *finding, const struct ncs_rank *rank)
+{
+	if (!ncs_rank_proxy_known(rank))
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank, 0);
+	else
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_PROXY, rank,
+				     ncs_age_ns(rank, rank->now.proxy.since_ns))
+			->number = rank->now.proxy.state;
+}
+
 /* Adds what the root itself shows. One that died may have been missing before. */
 static void add_root_evidence(struct ncs_finding *finding,
 			      const struct ncs_model *model,
@@ -345,7 +356,7 @@ static void add_root_evidence(struct ncs_finding *finding,
 	if (node->waits) {
 		ncs_finding_add_open_calls(finding, rank);
 		if (rank->now.channel_count > 0)
-			ncs_finding_add_proxy(finding, rank);
+			add_proxy(finding, rank);
 	}
 }
 
@@ -394,6 +405,25 @@ static bool is_starting(const struct ncs_wait_graph *graph,
 	       edge->duration_ns < NCS_STUCK_NS;
 }
 
+/* Adds a rank to the finding that has the same verdict, communicator and
+ * function. Returns false if there is no such finding. */
+static bool join(struct ncs_diagnosis *diagnosis, enum ncs_verdict verdict,
+		 const struct ncs_rank *rank, unsigned function)
+{
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		struct ncs_finding *finding = &diagnosis->findings[i];
+
+		if (finding->verdict != verdict ||
+		    finding->root.communicator != rank->communicator ||
+		    finding->call.function != function)
+			continue;
+		finding->alike++;
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_ALSO, rank, 0);
+		return true;
+	}
+	return false;
+}
+
 static void report_end(struct ncs_diagnosis *diagnosis, size_t index,
 		       enum ncs_verdict verdict,
 		       const struct ncs_wait_edge *edge)
@@ -410,7 +440,7 @@ static void report_end(struct ncs_diagnosis *diagnosis, size_t index,
 	if (verdict == NCS_VERDICT_RANK_DIED &&
 	    ncs_diagnosis_find(diagnosis, verdict, node->rank->communicator))
 		return;
-	if (ncs_diagnosis_join(diagnosis, verdict, node->rank, call.function))
+	if (join(diagnosis, verdict, node->rank, call.function))
 		return;
 	finding =
 		ncs_diagnosis_add(diagnosis, verdict, ncs_party_of(node->rank));

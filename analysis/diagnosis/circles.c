@@ -4,7 +4,67 @@
 #include "analysis/diagnosis/rules.h"
 #include "analysis/records/operation_record.h"
 
+#include <string.h>
+
 #define CIRCLE_MAX 64
+
+/* --- Searching -------------------------------------------------------------- */
+
+/* Returns the edge of a node on which a walk that reaches no end goes on. */
+static size_t edge_onward(const struct ncs_wait_graph *graph, size_t node)
+{
+	const struct ncs_wait_node *from = &graph->nodes[node];
+
+	for (size_t i = from->first; i < from->first + from->count; i++)
+		if (!graph->nodes[graph->edges[i].to].reaches_end)
+			return i;
+	return NCS_NOBODY;
+}
+
+/* Walks from `start` until it comes back to a node that it has visited. Returns
+ * the length of the circle, 0 if it came to a node of another walk. */
+static size_t walk(struct ncs_wait_graph *graph, size_t start, size_t *edges,
+		   size_t size)
+{
+	size_t length = 0, node = start, first = 0;
+
+	while (!graph->marks[node]) {
+		size_t edge = edge_onward(graph, node);
+
+		graph->marks[node] = true;
+		graph->queue[length++] = edge;
+		node = graph->edges[edge].to;
+	}
+	while (first < length && graph->edges[graph->queue[first]].from != node)
+		first++;
+	length -= first;
+	if (length > size)
+		length = size;
+	memcpy(edges, &graph->queue[first], length * sizeof(*edges));
+	return length;
+}
+
+/* Finds a circle among the nodes that reach no end and are not marked. Writes
+ * the indexes of its edges in order, at most `size` of them, and returns their
+ * number; 0 if there is no circle. Marks the nodes that it visits, so that the
+ * next call finds another circle. */
+static size_t find_circle(struct ncs_wait_graph *graph, size_t *edges,
+			  size_t size)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_wait_node *node = &graph->nodes[i];
+		size_t length;
+
+		if (graph->marks[i] || node->reaches_end || node->count == 0)
+			continue;
+		length = walk(graph, i, edges, size);
+		if (length > 0)
+			return length;
+	}
+	return 0;
+}
+
+/* --- Findings --------------------------------------------------------------- */
 
 /* Whether all ranks of a circle wait in the same collective. A collective's
  * algorithm has no circles, so such a circle leads through the GPUs. */
@@ -160,7 +220,7 @@ void ncs_find_circles(struct ncs_diagnosis *diagnosis)
 	size_t circle[CIRCLE_MAX], length;
 
 	ncs_wait_graph_unmark(&diagnosis->graph);
-	while ((length = ncs_wait_graph_circle(&diagnosis->graph, circle,
-					       CIRCLE_MAX)) > 0)
+	while ((length = find_circle(&diagnosis->graph, circle, CIRCLE_MAX)) >
+	       0)
 		check_circle(diagnosis, circle, length);
 }

@@ -3,31 +3,28 @@
  * rules hand in what they found. */
 #include "analysis/diagnosis/finding.h"
 
+#include "analysis/base/lookup.h"
 #include "analysis/model/stragglers.h"
 
 /* --- Words ---------------------------------------------------------------- */
 
 static const struct {
-	const char *name;
 	enum ncs_verdict_severity severity;
-	const char *sentence;
 	const char *next;
 } verdicts[] = {
-#define X(ID, name, severity, sentence, next) \
-	{ name, NCS_SEVERITY_##severity, sentence, next },
+#define X(ID, name, severity, sentence, next) { NCS_SEVERITY_##severity, next },
 	NCS_VERDICTS(X)
 #undef X
 };
 
-const char *ncs_verdict_name(unsigned verdict)
-{
-	return verdicts[verdict].name;
-}
+#define SENTENCE(ID, name, severity, sentence, next) sentence,
 
-const char *ncs_verdict_sentence(unsigned verdict)
-{
-	return verdicts[verdict].sentence;
-}
+NCS_DEFINE_LOOKUP(ncs_severity_name, NCS_SEVERITIES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_severity_help, NCS_SEVERITIES, NCS_HELP, "unknown")
+NCS_DEFINE_LOOKUP(ncs_confidence_name, NCS_CONFIDENCES, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_confidence_help, NCS_CONFIDENCES, NCS_HELP, "unknown")
+NCS_DEFINE_LOOKUP(ncs_verdict_name, NCS_VERDICTS, NCS_NAME, "unknown")
+NCS_DEFINE_LOOKUP(ncs_verdict_sentence, NCS_VERDICTS, SENTENCE, "")
 
 const char *ncs_finding_next(const struct ncs_finding *finding)
 {
@@ -55,39 +52,6 @@ const char *ncs_finding_next(const struct ncs_finding *finding)
 	    rank->now.graphs.are_replays)
 		return verdicts[NCS_VERDICT_GPU_LATE].next;
 	return verdicts[finding->verdict].next;
-}
-
-static const struct {
-	const char *name;
-	const char *help;
-} severities[] = {
-#define X(ID, name, help) { name, help },
-	NCS_SEVERITIES(X)
-#undef X
-}, confidences[] = {
-#define X(ID, name, help) { name, help },
-	NCS_CONFIDENCES(X)
-#undef X
-};
-
-const char *ncs_severity_name(unsigned severity)
-{
-	return severities[severity].name;
-}
-
-const char *ncs_severity_help(unsigned severity)
-{
-	return severities[severity].help;
-}
-
-const char *ncs_confidence_name(unsigned confidence)
-{
-	return confidences[confidence].name;
-}
-
-const char *ncs_confidence_help(unsigned confidence)
-{
-	return confidences[confidence].help;
 }
 
 /* --- Findings ------------------------------------------------------------- */
@@ -168,17 +132,6 @@ void ncs_finding_add_operation(struct ncs_finding *finding,
 
 	evidence->operation = operation;
 	evidence->call = ncs_call_of(operation);
-}
-
-void ncs_finding_add_proxy(struct ncs_finding *finding,
-			   const struct ncs_rank *rank)
-{
-	if (!ncs_rank_proxy_known(rank))
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank, 0);
-	else
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_PROXY, rank,
-				     ncs_age_ns(rank, rank->now.proxy.since_ns))
-			->number = rank->now.proxy.state;
 }
 
 void ncs_finding_add_open_calls(struct ncs_finding *finding,

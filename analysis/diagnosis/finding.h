@@ -145,16 +145,13 @@ struct ncs_evidence *ncs_finding_add_fact(struct ncs_finding *finding,
 					  const struct ncs_rank *rank,
 					  uint64_t duration_ns);
 
-/* Add the wait of a rank's channel, an operation of a rank, and the state of a
- * rank's proxy thread. */
+/* Add the wait of a rank's channel, and an operation of a rank. */
 void ncs_finding_add_wait(struct ncs_finding *finding,
 			  const struct ncs_rank *rank,
 			  const struct ncs_channel_view *channel);
 void ncs_finding_add_operation(struct ncs_finding *finding,
 			       const struct ncs_rank *rank,
 			       const struct ncs_operation_view *operation);
-void ncs_finding_add_proxy(struct ncs_finding *finding,
-			   const struct ncs_rank *rank);
 
 /* Adds each thread of the rank's process that has been inside a call or a
  * launch for NCS_LONG_WAIT_NS. */

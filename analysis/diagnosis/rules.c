@@ -108,21 +108,3 @@ ncs_diagnosis_find(const struct ncs_diagnosis *diagnosis,
 			return &diagnosis->findings[i];
 	return NULL;
 }
-
-bool ncs_diagnosis_join(struct ncs_diagnosis *diagnosis,
-			enum ncs_verdict verdict, const struct ncs_rank *rank,
-			unsigned function)
-{
-	for (size_t i = 0; i < diagnosis->count; i++) {
-		struct ncs_finding *finding = &diagnosis->findings[i];
-
-		if (finding->verdict != verdict ||
-		    finding->root.communicator != rank->communicator ||
-		    finding->call.function != function)
-			continue;
-		finding->alike++;
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_ALSO, rank, 0);
-		return true;
-	}
-	return false;
-}

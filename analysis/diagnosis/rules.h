@@ -135,12 +135,6 @@ ncs_diagnosis_find(const struct ncs_diagnosis *diagnosis,
 		   enum ncs_verdict verdict,
 		   const struct ncs_communicator *communicator);
 
-/* Adds a rank to the finding that has the same verdict, communicator and
- * function. Returns false if there is no such finding. */
-bool ncs_diagnosis_join(struct ncs_diagnosis *diagnosis,
-			enum ncs_verdict verdict, const struct ncs_rank *rank,
-			unsigned function);
-
 /* Adds what the waiting rank of an edge reports: its channel's state, or the
  * call that it waits in and the state of one of its channels. */
 void ncs_finding_add_waiter(struct ncs_finding *finding,

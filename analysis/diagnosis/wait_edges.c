@@ -329,8 +329,8 @@ static bool has_edge(const struct ncs_wait_graph *graph, size_t from, size_t to)
 	return false;
 }
 
-/* Whether a rank has waited for long in a call that the other has not made. If
- * nobody knows until when the rank lived, nor is it known for how long. */
+/* Whether a rank has waited for long in a call that the other, a laggard, has not
+ * made. If nobody knows until when the rank lived, nor is it known for how long. */
 static bool is_behind(const struct ncs_wait_graph *graph,
 		      const struct ncs_rank *other, struct ncs_wait_edge *edge)
 {
@@ -339,9 +339,7 @@ static bool is_behind(const struct ncs_wait_graph *graph,
 	uint64_t next = ncs_rank_next(other, function);
 
 	if (next >= edge->call.sequence_number ||
-	    has_edge(graph, edge->from, edge->to) ||
-	    other->now.liveness == NCS_FINISHED ||
-	    !graph->nodes[edge->to].stalled)
+	    has_edge(graph, edge->from, edge->to))
 		return false;
 	edge->call.sequence_number = next;
 	edge->duration_ns = waited_ns(node, function, next);

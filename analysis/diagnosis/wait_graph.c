@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Building the graph of waits: nodes, edges, and where chains of waits end; and
- * searching it: the ranks that wait for a node, and circles.
+ * searching it for the ranks that wait for a node.
  *
  * Short waits make no edges, so the graph of a running job is empty.
  */
@@ -117,54 +117,4 @@ size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node)
 		}
 	}
 	return ncs_wait_graph_ranks(graph, count);
-}
-
-/* Returns the edge of a node on which a walk that reaches no end goes on. */
-static size_t edge_onward(const struct ncs_wait_graph *graph, size_t node)
-{
-	const struct ncs_wait_node *from = &graph->nodes[node];
-
-	for (size_t i = from->first; i < from->first + from->count; i++)
-		if (!graph->nodes[graph->edges[i].to].reaches_end)
-			return i;
-	return NCS_NOBODY;
-}
-
-/* Walks from `start` until it comes back to a node that it has visited. Returns
- * the length of the circle, 0 if it came to a node of another walk. */
-static size_t walk(struct ncs_wait_graph *graph, size_t start, size_t *edges,
-		   size_t size)
-{
-	size_t length = 0, node = start, first = 0;
-
-	while (!graph->marks[node]) {
-		size_t edge = edge_onward(graph, node);
-
-		graph->marks[node] = true;
-		graph->queue[length++] = edge;
-		node = graph->edges[edge].to;
-	}
-	while (first < length && graph->edges[graph->queue[first]].from != node)
-		first++;
-	length -= first;
-	if (length > size)
-		length = size;
-	memcpy(edges, &graph->queue[first], length * sizeof(*edges));
-	return length;
-}
-
-size_t ncs_wait_graph_circle(struct ncs_wait_graph *graph, size_t *edges,
-			     size_t size)
-{
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct ncs_wait_node *node = &graph->nodes[i];
-		size_t length;
-
-		if (graph->marks[i] || node->reaches_end || node->count == 0)
-			continue;
-		length = walk(graph, i, edges, size);
-		if (length > 0)
-			return length;
-	}
-	return 0;
 }

@@ -127,13 +127,6 @@ size_t ncs_wait_graph_ranks(struct ncs_wait_graph *graph, size_t count);
  * without its own. */
 size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node);
 
-/* Finds a circle among the nodes that reach no end and are not marked. Writes
- * the indexes of its edges in order, at most `size` of them, and returns their
- * number; 0 if there is no circle. Marks the nodes that it visits, so that the
- * next call finds another circle. */
-size_t ncs_wait_graph_circle(struct ncs_wait_graph *graph, size_t *edges,
-			     size_t size);
-
 /* Removes all marks. */
 void ncs_wait_graph_unmark(struct ncs_wait_graph *graph);
 
