@@ -4,20 +4,7 @@
  */
 #include "analysis/diagnosis/summary.h"
 
-#include <string.h>
-
 #include "analysis/base/detail.h"
-
-/* Counts what a rank without a busy channel waits for. */
-static void add_launch(struct ncs_summary *summary, const struct ncs_rank *rank)
-{
-	struct ncs_launch_wait launch = ncs_rank_launch_wait(rank);
-
-	if (!launch.operation)
-		return;
-	summary->launches[launch.kind]++;
-	summary->long_waits += launch.duration_ns >= NCS_LONG_WAIT_NS;
-}
 
 static void add_settings(struct ncs_summary *summary,
 			 const struct ncs_snapshot *now, uint64_t now_ns)
@@ -37,34 +24,19 @@ static void add_settings(struct ncs_summary *summary,
 			ncs_detail_pack(&now->settings.in_force);
 }
 
-static void add_rank(struct ncs_summary *summary, const struct ncs_rank *rank,
-		     uint64_t now_ns)
-{
-	summary->ranks++;
-	summary->lost += ncs_rank_lost(rank);
-	summary->dead += rank->now.liveness == NCS_DEAD;
-	summary->finished += rank->now.liveness == NCS_FINISHED;
-	summary->silent += rank->now.liveness == NCS_SILENT;
-	if (!ncs_rank_is_live(rank))
-		return;
-	add_settings(summary, &rank->now, now_ns);
-	for (size_t i = 0; i < rank->now.channel_count; i++) {
-		const struct ncs_channel_view *channel = &rank->now.channels[i];
-
-		summary->channels++;
-		summary->states[channel->state]++;
-		summary->long_waits += ncs_wait_ns(rank, channel) >=
-				       NCS_LONG_WAIT_NS;
-	}
-	if (!ncs_oldest_wait(rank).channel)
-		add_launch(summary, rank);
-	ncs_oldest_add(&summary->oldest, rank);
-}
-
 void ncs_summarize(struct ncs_summary *summary, const struct ncs_model *model)
 {
-	memset(summary, 0, sizeof(*summary));
-	for (size_t i = 0; i < model->rank_count; i++)
-		add_rank(summary, model->ranks[i], model->now_ns);
+	*summary = (struct ncs_summary){ .ranks = model->rank_count };
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		summary->lost += ncs_rank_lost(rank);
+		summary->dead += rank->now.liveness == NCS_DEAD;
+		summary->finished += rank->now.liveness == NCS_FINISHED;
+		if (!ncs_rank_is_live(rank))
+			continue;
+		add_settings(summary, &rank->now, model->now_ns);
+		ncs_oldest_add(&summary->oldest, rank);
+	}
 	ncs_jobs_count(model, &summary->jobs);
 }
