@@ -424,12 +424,12 @@ static bool join(struct ncs_diagnosis *diagnosis, enum ncs_verdict verdict,
 	return false;
 }
 
-static void report_end(struct ncs_diagnosis *diagnosis, size_t index,
+static void report_end(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_wait_node *node,
 		       enum ncs_verdict verdict,
 		       const struct ncs_wait_edge *edge)
 {
 	struct ncs_wait_graph *graph = &diagnosis->graph;
-	const struct ncs_wait_node *node = &graph->nodes[index];
 	struct ncs_call_id call = call_of(node, edge);
 	struct ncs_finding *finding;
 
@@ -587,8 +587,8 @@ static void check_stopped(struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < communicator->rank_count; i++)
 		if (ncs_rank_is_live(communicator->ranks[i]))
 			report_end(diagnosis,
-				   ncs_wait_graph_find(&diagnosis->graph,
-						       communicator->ranks[i]),
+				   ncs_wait_node_of(&diagnosis->graph,
+						    communicator->ranks[i]),
 				   NCS_VERDICT_RANK_STOPPED, NULL);
 }
 
@@ -607,19 +607,18 @@ static void check_end(struct ncs_diagnosis *diagnosis, size_t index)
 		return;
 	edge = node->awaited ? edge_to(graph, index) : NULL;
 	if (node->waits && own_verdict(node, &verdict)) {
-		report_end(diagnosis, index, verdict, edge);
-		return;
-	}
-	if (!edge) {
+		report_end(diagnosis, node, verdict, edge);
+	} else if (edge) {
+		verdict = verdict_of_late_host(graph, node, edge,
+					       verdict_of_awaited(node, edge));
+		/* It may have died while it waited for one that had died
+		 * before. */
+		if (verdict == NCS_VERDICT_RANK_DIED)
+			node = ncs_first_death(graph, node);
+		report_end(diagnosis, node, verdict, edge);
+	} else {
 		check_stopped(diagnosis, node->rank);
-		return;
 	}
-	verdict = verdict_of_late_host(graph, node, edge,
-				       verdict_of_awaited(node, edge));
-	/* It may have died while it waited for one that had died before. */
-	if (verdict == NCS_VERDICT_RANK_DIED)
-		index = ncs_first_death(graph, index);
-	report_end(diagnosis, index, verdict, edge);
 }
 
 /* Skips communicators that a disagreement explained before this rule runs. Does

@@ -28,10 +28,10 @@ static size_t walk(struct ncs_wait_graph *graph, size_t start, size_t *edges,
 {
 	size_t length = 0, node = start, first = 0;
 
-	while (!graph->marks[node]) {
+	while (!graph->nodes[node].is_marked) {
 		size_t edge = edge_onward(graph, node);
 
-		graph->marks[node] = true;
+		graph->nodes[node].is_marked = true;
 		graph->queue[length++] = edge;
 		node = graph->edges[edge].to;
 	}
@@ -55,7 +55,8 @@ static size_t find_circle(struct ncs_wait_graph *graph, size_t *edges,
 		const struct ncs_wait_node *node = &graph->nodes[i];
 		size_t length;
 
-		if (graph->marks[i] || node->reaches_end || node->count == 0)
+		if (graph->nodes[i].is_marked || node->reaches_end ||
+		    node->count == 0)
 			continue;
 		length = walk(graph, i, edges, size);
 		if (length > 0)

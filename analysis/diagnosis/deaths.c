@@ -57,21 +57,19 @@ static const struct ncs_rank **deaths_in_order(const struct ncs_model *model,
 	return deaths;
 }
 
-size_t ncs_first_death(const struct ncs_wait_graph *graph, size_t node)
+const struct ncs_wait_node *ncs_first_death(const struct ncs_wait_graph *graph,
+					    const struct ncs_wait_node *node)
 {
-	const struct ncs_communicator *communicator =
-		graph->nodes[node].rank->communicator;
-	uint64_t first_ns = ncs_rank_end_ns(graph->nodes[node].rank);
+	const struct ncs_communicator *communicator = node->rank->communicator;
 
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
-		size_t other = ncs_wait_graph_find(graph, rank);
+		const struct ncs_wait_node *other =
+			ncs_wait_node_of(graph, rank);
 
-		if (!graph->nodes[other].halted || !has_died(rank) ||
-		    ncs_rank_end_ns(rank) >= first_ns)
-			continue;
-		node = other;
-		first_ns = ncs_rank_end_ns(rank);
+		if (other->halted && has_died(rank) &&
+		    ncs_rank_end_ns(rank) < ncs_rank_end_ns(node->rank))
+			node = other;
 	}
 	return node;
 }
@@ -120,9 +118,9 @@ void ncs_finding_add_death(struct ncs_finding *finding,
 
 /* --- The rules -------------------------------------------------------------- */
 
-/* Whether a process, which may have ranks in several communicators, is known to
- * be gone. The others of its communicator that are gone, too, are counted by
- * the same finding. */
+/* Whether a finding tells that a rank has died, or that its process has, which may have
+ * ranks in several communicators. The others of its communicator that are gone, too,
+ * are counted by the same finding. */
 static bool is_reported(const struct ncs_diagnosis *diagnosis,
 			const struct ncs_rank *rank)
 {
@@ -131,24 +129,17 @@ static bool is_reported(const struct ncs_diagnosis *diagnosis,
 		const struct ncs_communicator *communicator =
 			finding->root.communicator;
 
-		if (finding->verdict != NCS_VERDICT_RANK_DIED ||
-		    !communicator || communicator == rank->communicator)
+		if (finding->verdict != NCS_VERDICT_RANK_DIED || !communicator)
 			continue;
-		for (size_t k = 0; k < communicator->rank_count; k++)
+		if (finding->root.rank == rank)
+			return true;
+		for (size_t k = 0; communicator != rank->communicator &&
+				   k < communicator->rank_count;
+		     k++)
 			if (communicator->ranks[k]->now.liveness == NCS_DEAD &&
 			    ncs_shares_process(communicator->ranks[k], rank))
 				return true;
 	}
-	return false;
-}
-
-static bool is_root(const struct ncs_diagnosis *diagnosis,
-		    const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < diagnosis->count; i++)
-		if (diagnosis->findings[i].verdict == NCS_VERDICT_RANK_DIED &&
-		    diagnosis->findings[i].root.rank == rank)
-			return true;
 	return false;
 }
 
@@ -275,7 +266,7 @@ static void report_death(struct ncs_diagnosis *diagnosis,
 	struct ncs_finding *finding;
 	size_t waiting = 0;
 
-	if (is_root(diagnosis, rank) || is_reported(diagnosis, rank))
+	if (is_reported(diagnosis, rank))
 		return;
 	/* Channels may not wait: NCCL may have given them up. */
 	if (is_cause || !ncs_diagnosis_explains(diagnosis, rank->communicator))

@@ -111,7 +111,7 @@ bool ncs_diagnosis_is_victim(const struct ncs_diagnosis *diagnosis,
 	size_t node = ncs_wait_graph_find(graph, rank);
 
 	return suspect && suspect != rank && node != NCS_NOBODY &&
-	       graph->marks[node];
+	       graph->nodes[node].is_marked;
 }
 
 /* Leaves the marks of the graph on the ranks that wait for the suspect. */

@@ -148,7 +148,8 @@ ncs_operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call);
 
 /* Returns the node that was the first to die of the halted ones of a node's
  * communicator, which is that of a process that died. */
-size_t ncs_first_death(const struct ncs_wait_graph *graph, size_t node);
+const struct ncs_wait_node *ncs_first_death(const struct ncs_wait_graph *graph,
+					    const struct ncs_wait_node *node);
 
 /* Adds that a rank's process is gone, since when, and how many other ranks
  * of its communicator may have died before it. */

@@ -30,6 +30,12 @@ static bool is_uncalled(const struct ncs_communicator *communicator)
 	return communicator->rank_count > 0;
 }
 
+/* Returns how long ago a rank joined. */
+static uint64_t joined_ns(const struct ncs_rank *rank)
+{
+	return ncs_age_ns(rank, rank->history.birth.taken_ns);
+}
+
 /* Returns the rank that joined last. */
 static const struct ncs_rank *
 latest(const struct ncs_communicator *communicator)
@@ -37,9 +43,7 @@ latest(const struct ncs_communicator *communicator)
 	const struct ncs_rank *found = communicator->ranks[0];
 
 	for (size_t i = 1; i < communicator->rank_count; i++)
-		if (ncs_age_ns(communicator->ranks[i],
-			       communicator->ranks[i]->history.birth.taken_ns) <
-		    ncs_age_ns(found, found->history.birth.taken_ns))
+		if (joined_ns(communicator->ranks[i]) < joined_ns(found))
 			found = communicator->ranks[i];
 	return found;
 }
@@ -136,7 +140,7 @@ void ncs_find_setups(struct ncs_diagnosis *diagnosis)
 		if (diagnosis->explained[i] || !is_uncalled(communicator))
 			continue;
 		last = latest(communicator);
-		age_ns = ncs_age_ns(last, last->history.birth.taken_ns);
+		age_ns = joined_ns(last);
 		if (age_ns < NCS_CONNECT_NS)
 			continue;
 		if (ncs_is_seen_whole(communicator)) {

@@ -719,8 +719,9 @@ void ncs_wait_edges_make(struct ncs_wait_graph *graph)
 	ncs_wait_graph_unmark(graph);
 	for (size_t i = 0; i < own; i++)
 		if (graph->edges[i].to != NCS_NOBODY)
-			graph->marks[graph->edges[i].to] = true;
+			graph->nodes[graph->edges[i].to].is_marked = true;
 	for (size_t i = 0; i < graph->node_count; i++)
-		if (graph->marks[i] && may_wait_elsewhere(&graph->nodes[i]))
+		if (graph->nodes[i].is_marked &&
+		    may_wait_elsewhere(&graph->nodes[i]))
 			add_processes(graph, i);
 }

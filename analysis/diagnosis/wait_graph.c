@@ -67,7 +67,6 @@ void ncs_wait_graph_release(struct ncs_wait_graph *graph)
 	free(graph->nodes);
 	free(graph->edges);
 	free(graph->queue);
-	free(graph->marks);
 	memset(graph, 0, sizeof(*graph));
 }
 
@@ -100,16 +99,17 @@ size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node)
 	bool changed = true;
 
 	ncs_wait_graph_unmark(graph);
-	graph->marks[node] = true;
+	graph->nodes[node].is_marked = true;
 	while (changed) {
 		changed = false;
 		for (size_t i = 0; i < graph->edge_count; i++) {
 			const struct ncs_wait_edge *edge = &graph->edges[i];
 
 			if (edge->to == NCS_NOBODY ||
-			    graph->marks[edge->from] || !graph->marks[edge->to])
+			    graph->nodes[edge->from].is_marked ||
+			    !graph->nodes[edge->to].is_marked)
 				continue;
-			graph->marks[edge->from] = true;
+			graph->nodes[edge->from].is_marked = true;
 			if (edge->kind != NCS_EDGE_PROCESS &&
 			    compare_nodes(&edge->from, &node, graph) != 0)
 				graph->queue[count++] = edge->from;

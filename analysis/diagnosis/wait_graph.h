@@ -83,18 +83,18 @@ struct ncs_wait_node {
 	bool awaited;     /* an edge leads to it */
 	bool is_end;      /* it has no edge, or one to NCS_NOBODY */
 	bool reaches_end; /* a chain of edges leads from it to an end */
+	bool is_marked;   /* a walk has visited it */
 };
 
 struct ncs_wait_graph {
 	const struct ncs_model *model;
 	struct ncs_wait_node *nodes; /* in the model's order */
 	size_t node_count;
-	size_t node_capacity;        /* also of queue and marks */
+	size_t node_capacity;        /* also of queue */
 	struct ncs_wait_edge *edges; /* by `from` */
 	size_t edge_count;
 	size_t edge_capacity;
-	size_t *queue;      /* the edges of a walk, or nodes to count */
-	bool *marks;        /* nodes that a walk has visited */
+	size_t *queue; /* the edges of a walk, or nodes to count */
 	/* While edges are made, by communicator of the model: the ranks that may
 	 * be behind others. */
 	struct ncs_laggards *laggards;

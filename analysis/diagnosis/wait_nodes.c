@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/diagnosis/finding.h"
 #include "analysis/model/waits.h"
@@ -138,17 +137,13 @@ uint64_t ncs_unstarted_ns(const struct ncs_rank *rank, unsigned *function)
 
 static int reserve_nodes(struct ncs_wait_graph *graph, size_t count)
 {
-	size_t nodes = graph->node_capacity, queue = nodes, marks = nodes;
+	size_t queue = graph->node_capacity;
 
-	if (ncs_array_reserve(&graph->nodes, &nodes, count,
-			      sizeof(*graph->nodes)) != 0 ||
-	    ncs_array_reserve(&graph->queue, &queue, count,
-			      sizeof(*graph->queue)) != 0 ||
-	    ncs_array_reserve(&graph->marks, &marks, count,
-			      sizeof(*graph->marks)) != 0)
+	if (ncs_array_reserve(&graph->queue, &queue, count,
+			      sizeof(*graph->queue)) != 0)
 		return -ENOMEM;
-	graph->node_capacity = nodes;
-	return 0;
+	return ncs_array_reserve(&graph->nodes, &graph->node_capacity, count,
+				 sizeof(*graph->nodes));
 }
 
 size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
@@ -162,7 +157,8 @@ size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 
 void ncs_wait_graph_unmark(struct ncs_wait_graph *graph)
 {
-	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
+	for (size_t i = 0; i < graph->node_count; i++)
+		graph->nodes[i].is_marked = false;
 }
 
 static bool some_rank_lives(const struct ncs_model *model)

@@ -91,22 +91,27 @@ NCS_GETTER(track_name)
 			   1u << level);
 }
 
+/* Gets what a row's track is in now. Returns false if that is nothing. */
+static bool is_in(const struct ncs_row *row, struct ncs_stretch *now)
+{
+	struct ncs_track track;
+
+	return ncs_track_at(row->rank, row->index, &track) &&
+	       ncs_track_now(row->rank, &track, now);
+}
+
 NCS_GETTER(track_now)
 {
 	struct ncs_stretch now;
-	struct ncs_track track;
 
-	if (ncs_track_at(row->rank, row->index, &track) &&
-	    ncs_track_now(row->rank, &track, &now))
+	if (is_in(row, &now))
 		ncs_value_set_text(value, ncs_activities[now.activity].label);
 }
 
 NCS_GETTER(track_since)
 {
 	struct ncs_stretch now;
-	struct ncs_track track;
 
-	if (ncs_track_at(row->rank, row->index, &track) &&
-	    ncs_track_now(row->rank, &track, &now))
+	if (is_in(row, &now))
 		ncs_value_set_lasting(value, row->rank, now.start_ns);
 }
