@@ -1,23 +1,295 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics as text; see metric_writer.h, and the specification of OpenMetrics
- * 1.0. */
+/* Metrics as a table and as text, and counters that never fall; see metric_writer.h,
+ * and the specification of OpenMetrics 1.0. */
 #include "analysis/metrics/metric_writer.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/utf8.h"
 #include "shm/array.h"
+#include "shm/hash.h"
+
+/* --- The table ------------------------------------------------------------ */
+
+static_assert(NCS_METRIC_COUNT <= 64, "metrics fit the bits of a set");
+
+#define PRESENCE_DEFAULT false
+#define PRESENCE_OPT_IN true
+
+const struct ncs_metric_row ncs_metric_rows[NCS_METRIC_COUNT] = {
+#define X(ID, name, type, unit, labels, presence, help) \
+	[NCS_METRIC_##ID] = { \
+		name,   NCS_METRIC_TYPE_##type, NCS_METRIC_UNIT_##unit, \
+		labels, PRESENCE_##presence,    help \
+	},
+	NCS_METRICS(X)
+#undef X
+};
+
+static const char *const types[] = { "info", "gauge", "counter", "summary",
+				     "histogram" };
+
+const char *const ncs_metric_units[] = { "", "seconds", "bytes", "ratio" };
+
+static const struct user_name {
+	const char *name;
+	bool is_key;
+} names[] = {
+#define X(name, is_key) { name, is_key },
+	NCS_METRIC_NAMES(X)
+#undef X
+};
+
+/* Returns the row of a label; NULL if users do not choose its values. */
+static const struct user_name *find_name(const char *label, size_t length)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i].name) == length &&
+		    memcmp(names[i].name, label, length) == 0)
+			return &names[i];
+	return NULL;
+}
+
+static bool has_key(const struct ncs_metric_row *row)
+{
+	const char *label = row->labels;
+
+	while (*label) {
+		size_t length = strcspn(label, " ");
+		const struct user_name *name = find_name(label, length);
+
+		if (name && name->is_key)
+			return true;
+		label += length;
+		label += *label == ' ';
+	}
+	return false;
+}
+
+uint64_t ncs_metrics_by_name(void)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
+		if (has_key(&ncs_metric_rows[i]))
+			set |= NCS_METRIC_BIT(i);
+	return set;
+}
+
+uint64_t ncs_metrics_default(void)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
+		if (!ncs_metric_rows[i].is_opt_in)
+			set |= NCS_METRIC_BIT(i);
+	return set;
+}
+
+/* Returns the set that a name of `length` bytes stands for; 0 if none. */
+static uint64_t find(const char *name, size_t length)
+{
+	size_t prefix = strlen(NCS_METRIC_PREFIX);
+
+	if (length == 3 && memcmp(name, "all", length) == 0)
+		return NCS_METRIC_BIT(NCS_METRIC_COUNT) - 1;
+	if (length > prefix && memcmp(name, NCS_METRIC_PREFIX, prefix) == 0) {
+		name += prefix;
+		length -= prefix;
+	}
+	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
+		if (strlen(ncs_metric_rows[i].name) == length &&
+		    memcmp(ncs_metric_rows[i].name, name, length) == 0)
+			return NCS_METRIC_BIT(i);
+	return 0;
+}
+
+bool ncs_metrics_parse(const char *text, uint64_t *set, char *wrong,
+		       size_t size)
+{
+	uint64_t changed = *set;
+
+	for (;;) {
+		bool without = *text == '-';
+		size_t length;
+		uint64_t named;
+
+		text += without;
+		length = strcspn(text, ",");
+		named = find(text, length);
+		if (!named) {
+			snprintf(wrong, size, "%.*s", (int)length, text);
+			return false;
+		}
+		changed = without ? changed & ~named : changed | named;
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	*set = changed;
+	return true;
+}
+
+/* --- Counters ------------------------------------------------------------- */
+
+/* The most values of a counter: a histogram's buckets and the sum. */
+#define NCS_COUNTER_VALUES_MAX 22u
+
+struct ncs_counter {
+	struct ncs_hash_link link;
+	unsigned metric;        /* enum ncs_metric */
+	uint64_t pass;          /* the latest in which something contributed */
+	uint64_t left_out_pass; /* the latest in which it found no room */
+	uint64_t values[NCS_COUNTER_VALUES_MAX];
+	char labels[]; /* as in the exposition */
+};
+
+/* The contribution of one segment to a counter. */
+struct ncs_counter_part {
+	struct ncs_hash_link link;
+	const struct ncs_counter *counter;
+	uint32_t serial;
+	uint64_t pass;
+	uint64_t greatest[NCS_COUNTER_VALUES_MAX];
+	uint64_t now[NCS_COUNTER_VALUES_MAX]; /* sums of this pass */
+};
+
+static uint64_t hash_of(unsigned metric, const char *labels)
+{
+	size_t length = strlen(labels);
+	uint64_t hash = ncs_hash(metric), word;
+
+	for (; length >= sizeof(word); length -= sizeof(word)) {
+		memcpy(&word, labels, sizeof(word));
+		hash = ncs_hash_add(hash, word);
+		labels += sizeof(word);
+	}
+	word = length;
+	memcpy(&word, labels, length);
+	return ncs_hash_add(hash, word);
+}
+
+void ncs_counters_begin(struct ncs_counter_store *store)
+{
+	store->pass++;
+}
+
+/* Returns the counter with these labels, adding one of zeros if it is new; NULL
+ * if there is no memory. */
+static struct ncs_counter *counter_of(struct ncs_counter_store *store,
+				      unsigned metric, const char *labels)
+{
+	uint64_t hash = hash_of(metric, labels);
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&store->counters, hash);
+	size_t bytes = strlen(labels) + 1;
+	struct ncs_counter *counter;
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		counter = NCS_HASH_ITEM(link, struct ncs_counter, link);
+		if (counter->metric == metric &&
+		    strcmp(counter->labels, labels) == 0)
+			return counter;
+	}
+	counter = calloc(1, sizeof(*counter) + bytes);
+	if (!counter || ncs_hash_table_insert(&store->counters, &counter->link,
+					      hash) != 0) {
+		free(counter);
+		return NULL;
+	}
+	counter->metric = metric;
+	memcpy(counter->labels, labels, bytes);
+	return counter;
+}
+
+/* Returns the part of a segment, adding it if it is new; NULL if there is no
+ * memory. */
+static struct ncs_counter_part *part_of(struct ncs_counter_store *store,
+					const struct ncs_counter *counter,
+					uint32_t serial)
+{
+	uint64_t hash = ncs_hash_add(counter->link.hash, serial);
+	struct ncs_hash_link *link = ncs_hash_table_first(&store->parts, hash);
+	struct ncs_counter_part *part;
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		part = NCS_HASH_ITEM(link, struct ncs_counter_part, link);
+		if (part->counter == counter && part->serial == serial)
+			return part;
+	}
+	part = calloc(1, sizeof(*part));
+	if (!part ||
+	    ncs_hash_table_insert(&store->parts, &part->link, hash) != 0) {
+		free(part);
+		return NULL;
+	}
+	part->counter = counter;
+	part->serial = serial;
+	return part;
+}
+
+/* Adds `count` values of a segment to a counter of this pass: what they are more
+ * than the greatest that the segment showed before. `serial` names the segment.
+ * Values of one segment and pass are added up. Returns 0, or -ENOMEM with
+ * nothing added. */
+static int contribute(struct ncs_counter_store *store,
+		      struct ncs_counter *counter, uint32_t serial,
+		      const uint64_t *values, size_t count)
+{
+	struct ncs_counter_part *part = part_of(store, counter, serial);
+
+	if (!part)
+		return -ENOMEM;
+	if (part->pass != store->pass)
+		memset(part->now, 0, sizeof(part->now));
+	part->pass = store->pass;
+	counter->pass = store->pass;
+	for (size_t i = 0; i < count; i++) {
+		part->now[i] += values[i];
+		if (part->now[i] <= part->greatest[i])
+			continue;
+		counter->values[i] += part->now[i] - part->greatest[i];
+		part->greatest[i] = part->now[i];
+	}
+	return 0;
+}
+
+static bool is_part_of(struct ncs_hash_link *link, uint64_t pass)
+{
+	return NCS_HASH_ITEM(link, struct ncs_counter_part, link)->pass == pass;
+}
+
+static bool is_counted_in(struct ncs_hash_link *link, uint64_t pass)
+{
+	return NCS_HASH_ITEM(link, struct ncs_counter, link)->pass == pass;
+}
+
+void ncs_counters_end(struct ncs_counter_store *store)
+{
+	ncs_hash_table_sweep(&store->parts, is_part_of, store->pass);
+	ncs_hash_table_sweep(&store->counters, is_counted_in, store->pass);
+}
+
+void ncs_counters_release(struct ncs_counter_store *store)
+{
+	ncs_hash_table_sweep(&store->parts, NULL, 0);
+	ncs_hash_table_sweep(&store->counters, NULL, 0);
+	ncs_hash_table_release(&store->parts);
+	ncs_hash_table_release(&store->counters);
+	memset(store, 0, sizeof(*store));
+}
+
+/* --- Text ----------------------------------------------------------------- */
 
 /* Room for the labels of a series: job labels and names are bounded. */
 #define LABELS_BYTES 8192u
 
 static_assert(1 + NCS_METRIC_EDGES + 1 <= NCS_COUNTER_VALUES_MAX,
 	      "the values of a histogram fit a counter");
-
-/* --- Text --------------------------------------------------------------- */
 
 static const struct ncs_metric_row *row_of(const struct ncs_metric_writer *w)
 {
@@ -48,9 +320,8 @@ static bool hides(const struct ncs_metric_writer *w, const char *label,
 	bool is_node = length == strlen("node") &&
 		       memcmp(label, "node", length) == 0;
 
-	return w->hides_names &&
-	       (is_node ? strcmp(value, w->host) != 0 :
-			  ncs_metric_label_is_name(label, length));
+	return w->hides_names && (is_node ? strcmp(value, w->host) != 0 :
+					    find_name(label, length) != NULL);
 }
 
 /* Makes `comm="…",rank="…"` of the family's labels. */
@@ -108,7 +379,7 @@ static void write_head(struct ncs_metric_writer *w)
 	int length = family_length(w);
 	const char *type = !open && row->type == NCS_METRIC_TYPE_INFO ?
 				   "gauge" :
-				   ncs_metric_types[row->type];
+				   types[row->type];
 
 	if (w->has_head)
 		return;
@@ -209,8 +480,7 @@ void ncs_metric_put(struct ncs_metric_writer *w, const char *const *labels,
 static struct ncs_counter *touch(struct ncs_metric_writer *w,
 				 const char *labels)
 {
-	struct ncs_counter *counter =
-		ncs_counter_of(w->store, w->metric, labels);
+	struct ncs_counter *counter = counter_of(w->store, w->metric, labels);
 
 	if (!counter || ncs_array_reserve(&w->touched, &w->touched_capacity,
 					  w->touched_count + 1,
@@ -241,8 +511,8 @@ void ncs_metric_count(struct ncs_metric_writer *w, const char *const *labels,
 		return;
 	}
 	counter = touch(w, text);
-	if (counter && ncs_counter_contribute(w->store, counter, serial, values,
-					      values_of(w)) != 0)
+	if (counter &&
+	    contribute(w->store, counter, serial, values, values_of(w)) != 0)
 		w->no_memory = true;
 }
 

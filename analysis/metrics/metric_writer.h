@@ -57,15 +57,11 @@ struct ncs_metric_row {
 /* The rows by enum ncs_metric. */
 extern const struct ncs_metric_row ncs_metric_rows[NCS_METRIC_COUNT];
 
-/* The words of types and units in the exposition; "" for no unit. */
-extern const char *const ncs_metric_types[], *const ncs_metric_units[];
+/* The words of units in the exposition; "" for no unit. */
+extern const char *const ncs_metric_units[];
 
-/* Tells whether users choose the values of a label, whose name has `length`
- * bytes. */
-bool ncs_metric_label_is_name(const char *label, size_t length);
-
-/* Returns the set of metrics whose series differ by such a label alone: of
- * others only the label is left out. */
+/* Returns the set of metrics whose series differ by a label alone whose values users
+ * choose: of others only the label is left out. */
 uint64_t ncs_metrics_by_name(void);
 
 /* A set of metrics: a bit for each enum ncs_metric. */
@@ -93,18 +89,6 @@ bool ncs_metrics_parse(const char *text, uint64_t *set, char *wrong,
  * Pure. Not thread-safe.
  */
 
-/* The most values of a counter: a histogram's buckets and the sum. */
-#define NCS_COUNTER_VALUES_MAX 22u
-
-struct ncs_counter {
-	struct ncs_hash_link link;
-	unsigned metric; /* enum ncs_metric */
-	uint64_t pass;   /* the latest in which something contributed */
-	uint64_t left_out_pass; /* the latest in which it found no room */
-	uint64_t values[NCS_COUNTER_VALUES_MAX];
-	char labels[]; /* as in the exposition */
-};
-
 /* All zeros is an empty store. */
 struct ncs_counter_store {
 	struct ncs_hash_table counters;
@@ -114,19 +98,6 @@ struct ncs_counter_store {
 
 /* Begins a pass over all segments. */
 void ncs_counters_begin(struct ncs_counter_store *store);
-
-/* Returns the counter with these labels, adding one of zeros if it is new; NULL
- * if there is no memory. */
-struct ncs_counter *ncs_counter_of(struct ncs_counter_store *store,
-				   unsigned metric, const char *labels);
-
-/* Adds `count` values of a segment to a counter of this pass: what they are more
- * than the greatest that the segment showed before. `serial` names the segment.
- * Values of one segment and pass are added up. Returns 0, or -ENOMEM with
- * nothing added. */
-int ncs_counter_contribute(struct ncs_counter_store *store,
-			   struct ncs_counter *counter, uint32_t serial,
-			   const uint64_t *values, size_t count);
 
 /* Ends the pass: forgets what no segment contributed to. */
 void ncs_counters_end(struct ncs_counter_store *store);
