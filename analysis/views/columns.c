@@ -101,7 +101,6 @@ HAS(node_clock, row->node->clock_is_aligned)
 #define TYPE_OF(object, member) \
 	_Generic(MEMBER(object, member), \
 		unsigned char: NCS_FIELD_U8, \
-		unsigned short: NCS_FIELD_U16, \
 		unsigned int: NCS_FIELD_U32, \
 		unsigned long: NCS_FIELD_U64, \
 		int: NCS_FIELD_I32, \
@@ -160,8 +159,6 @@ static int64_t read_integer(const char *field, enum ncs_field_type type)
 	switch (type) {
 	case NCS_FIELD_U8:
 		return *(const uint8_t *)field;
-	case NCS_FIELD_U16:
-		return *(const uint16_t *)(const void *)field;
 	case NCS_FIELD_U32:
 		return *(const uint32_t *)(const void *)field;
 	case NCS_FIELD_I32:

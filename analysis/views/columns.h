@@ -79,7 +79,6 @@ enum ncs_column_choice {
 enum ncs_field_type {
 	NCS_FIELD_NONE, /* there is no field: the cell is computed */
 	NCS_FIELD_U8,
-	NCS_FIELD_U16,
 	NCS_FIELD_U32,
 	NCS_FIELD_U64,
 	NCS_FIELD_I32,

@@ -131,9 +131,9 @@ oldest_channel(const struct ncs_snapshot *now, enum ncs_channel_state state)
 	return oldest;
 }
 
-/* Returns the state that most busy channels are in, of several the one that has
- * lasted longest; IDLE if no channel is busy. */
-static enum ncs_channel_state usual_wait(const struct ncs_snapshot *now)
+/* Returns the channel that has been longest in the state that most busy channels are
+ * in, of several the one that has lasted longest; NULL if no channel is busy. */
+static const struct ncs_channel_view *usual_wait(const struct ncs_snapshot *now)
 {
 	size_t count[NCS_CHANNEL_STATE_COUNT] = { 0 };
 	const struct ncs_channel_view *best = NULL, *oldest;
@@ -149,7 +149,7 @@ static enum ncs_channel_state usual_wait(const struct ncs_snapshot *now)
 		    oldest->since_ns < best->since_ns)
 			best = oldest;
 	}
-	return best ? best->state : NCS_CHANNEL_IDLE;
+	return best;
 }
 
 /* Whether others wait in a call that the rank has not made: it is in none, and
@@ -180,22 +180,22 @@ static bool has_peer(enum ncs_channel_state state)
 NCS_GETTER(rank_wait)
 {
 	const struct ncs_snapshot *now = &row->rank->now;
-	enum ncs_channel_state state = usual_wait(now);
+	const struct ncs_channel_view *channel = usual_wait(now);
 	struct ncs_launch_wait wait = ncs_rank_launch_wait(row->rank);
 
-	if (state == NCS_CHANNEL_IDLE && wait.operation) {
+	if (channel) {
+		ncs_value_set_text(value,
+				   ncs_channel_state_label(channel->state));
+		if (has_peer(channel->state))
+			ncs_append(value->text, sizeof(value->text), ":%d",
+				   channel->peer);
+	} else if (wait.operation) {
 		ncs_value_set_text(value, ncs_launch_wait_name(wait.kind));
-	} else if (state != NCS_CHANNEL_IDLE && has_peer(state)) {
-		value->kind = NCS_VALUE_TEXT;
-		snprintf(value->text, sizeof(value->text), "%s:%d",
-			 ncs_channel_state_label(state),
-			 oldest_channel(now, state)->peer);
-	} else if (state != NCS_CHANNEL_IDLE) {
-		ncs_value_set_text(value, ncs_channel_state_label(state));
 	} else if (has_not_called(row->rank)) {
 		ncs_value_set_text(value, "host:no-call");
 	} else if (now->channel_count > 0) {
-		ncs_value_set_text(value, ncs_channel_state_label(state));
+		ncs_value_set_text(value,
+				   ncs_channel_state_label(NCS_CHANNEL_IDLE));
 	}
 }
 
