@@ -484,8 +484,7 @@ static void report_end(struct ncs_diagnosis *diagnosis,
 	add_root_evidence(finding, diagnosis->model, node);
 	if (edge)
 		ncs_finding_add_waiter(finding, graph, edge);
-	if (node->rank->communicator)
-		ncs_finding_add_unseen(finding, node->rank->communicator);
+	ncs_finding_add_unseen(finding, node->rank->communicator);
 }
 
 static void report_network(struct ncs_diagnosis *diagnosis, size_t index,
@@ -529,8 +528,7 @@ static void report_network(struct ncs_diagnosis *diagnosis, size_t index,
 	ncs_finding_add_wait(finding, rank, edge->channel);
 	if (other)
 		ncs_finding_add_wait(finding, peer, other);
-	if (rank->communicator)
-		ncs_finding_add_unseen(finding, rank->communicator);
+	ncs_finding_add_unseen(finding, rank->communicator);
 }
 
 static const struct ncs_wait_edge *

@@ -164,9 +164,8 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 void ncs_finding_add_unseen(struct ncs_finding *finding,
 			    const struct ncs_communicator *communicator)
 {
-	size_t seen = communicator->rank_count;
-	size_t unseen = ncs_communicator_unseen(communicator);
-
+	size_t unseen = communicator ? ncs_communicator_unseen(communicator) :
+				       0;
 	struct ncs_evidence *evidence;
 
 	if (unseen == 0)
@@ -174,8 +173,8 @@ void ncs_finding_add_unseen(struct ncs_finding *finding,
 	evidence = ncs_finding_add_evidence(
 		finding, NCS_EVIDENCE_UNSEEN,
 		(struct ncs_party){ NULL, communicator, -1 });
-	evidence->number = seen;
-	evidence->expected = seen + unseen;
+	evidence->number = communicator->rank_count;
+	evidence->expected = communicator->rank_count + unseen;
 }
 
 uint64_t ncs_stuck_ns(const struct ncs_rank *rank)

@@ -158,7 +158,7 @@ void ncs_finding_add_operation(struct ncs_finding *finding,
 void ncs_finding_add_open_calls(struct ncs_finding *finding,
 				const struct ncs_rank *rank);
 
-/* Adds how many ranks of a communicator are seen, if not all are. */
+/* Adds how many ranks of a communicator, which may be NULL, are seen, if not all are. */
 void ncs_finding_add_unseen(struct ncs_finding *finding,
 			    const struct ncs_communicator *communicator);
 
