@@ -2,9 +2,9 @@
 /* Getters of the cells that are computed, by kind of row. Only columns.c, whose
  * table names them, calls them.
  *
- * A getter gets a row and a value that is unknown (NCS_VALUE_NONE); it sets the
- * value if it knows it. Rates and shares cover the window, from the rank's base
- * to now. Pure: a getter reads its row and nothing else.
+ * A getter gets a row, the argument of its column, and a value that is unknown
+ * (NCS_VALUE_NONE); it sets the value if it knows it. Rates and shares cover the
+ * window, from the rank's base to now. Pure: a getter reads its row and nothing else.
  */
 #ifndef NCS_ANALYSIS_VIEWS_GETTERS_H
 #define NCS_ANALYSIS_VIEWS_GETTERS_H
@@ -23,9 +23,10 @@ void ncs_value_set_lasting(struct ncs_value *value, const struct ncs_rank *rank,
 			   uint64_t since_ns);
 
 /* The getters of the table, in rank_getters.c, channel_getters.c,
- * operation_getters.c and finding_getters.c. The argument of rank_bytes_rate is 1 for bytes sent, 0 for
- * bytes received; of channel_share an enum ncs_wait_kind, of proxy_share an enum
- * ncs_proxy_state, of proxy_rate an enum ncs_proxy_transition; of bandwidths 1 for bus, 0 for algorithm bandwidth; of
+ * operation_getters.c and finding_getters.c. Some use their argument: of
+ * rank_bytes_rate it is 1 for bytes sent, 0 for bytes received; of channel_share an
+ * enum ncs_wait_kind, of proxy_share an enum ncs_proxy_state, of proxy_rate an enum
+ * ncs_proxy_transition; of bandwidths 1 for bus, 0 for algorithm bandwidth; of
  * percentiles the percentage. */
 #define FIELD(...)
 #define DURATION(...)
