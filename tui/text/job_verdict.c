@@ -160,7 +160,7 @@ struct outside {
 /* Which code no name of a kernel tells, by enum ncs_outside_code. */
 enum { PATH = 0, CALL = 1 };
 #define X(ID, name, help, how, text) | (uint64_t)how << NCS_OUTSIDE_##ID
-static const uint64_t calls = 0 NCS_OUTSIDE_CODE(X);
+static const uint64_t code_of_calls = 0 NCS_OUTSIDE_CODE(X);
 #undef X
 
 /* Adds up what the model's ranks show. Returns false if none communicates, or
@@ -178,10 +178,10 @@ static bool find_outside(const struct ncs_model *model, struct outside *outside)
 		outside_ns += cupti->outside_busy_ns;
 		busy_ns += cupti->busy_ns;
 		outside->code |= cupti->known && cupti->status == NCS_CUPTI_ON ?
-					 now->outside_code & calls :
+					 now->outside_code & code_of_calls :
 					 now->outside_code;
 	}
-	outside->cupti_would_tell = outside->code & ~calls;
+	outside->cupti_would_tell = outside->code & ~code_of_calls;
 	if (busy_ns > 0)
 		outside->share = (double)outside_ns / (double)busy_ns;
 	return outside->kernels > 0 || outside->code != 0;
