@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/move_clock.h"
 #include "analysis/base/percentile.h"
 #include "shm/array.h"
 
@@ -521,8 +522,7 @@ static void take_side(struct side *side, const struct ncs_bounds *bounds,
 			side->time[place] =
 				(double)(int64_t)(point->at_ns - at_ns);
 			side->most[place] =
-				(double)(int64_t)((uint64_t)point->most_ns -
-						  (uint64_t)value_ns);
+				(double)ncs_minus(point->most_ns, value_ns);
 			side->is_wrong[place] = false;
 		}
 }
@@ -550,7 +550,7 @@ bool ncs_clock_line_fit(const struct ncs_bounds *most,
 		return false;
 	base_ns = most->windows[0].points[0].most_ns;
 	take_side(&fit.most, most, at_ns, base_ns);
-	take_side(&fit.least, least, at_ns, (int64_t) - (uint64_t)base_ns);
+	take_side(&fit.least, least, at_ns, ncs_minus(0, base_ns));
 	fit.from = (double)(int64_t)(from_ns - at_ns);
 	fit.until = (double)(int64_t)(until_ns - at_ns);
 	find_line(&fit);
@@ -568,8 +568,7 @@ bool ncs_clock_line_fit(const struct ncs_bounds *most,
 	} else {
 		error = even_error(&fit, (double)window_ns);
 	}
-	line->offset_ns = (int64_t)((uint64_t)base_ns +
-				    (uint64_t)(int64_t)llround(fit.a));
+	line->offset_ns = ncs_plus(base_ns, llround(fit.a));
 	line->drift = fit.b;
 	line->error_ns = rounded_up(error + 0.5);
 	line->facts = most->facts + least->facts;
@@ -581,6 +580,5 @@ int64_t ncs_clock_line_at(const struct ncs_clock_line *line, uint64_t at_ns)
 {
 	double moved = line->drift * (double)(int64_t)(at_ns - line->at_ns);
 
-	return (int64_t)((uint64_t)line->offset_ns +
-			 (uint64_t)(int64_t)llround(moved));
+	return ncs_plus(line->offset_ns, llround(moved));
 }

@@ -299,15 +299,6 @@ static void find_function(struct ncs_communicator *communicator)
 
 /* --- All of it ------------------------------------------------------------ */
 
-static unsigned facts(const struct ncs_identity *identity)
-{
-	unsigned count = 0;
-
-	for (uint64_t known = identity->known; known; known &= known - 1)
-		count++;
-	return count;
-}
-
 static void add_rate(double *sum, double rate)
 {
 	if (rate >= 0)
@@ -338,7 +329,8 @@ static void add_rank(struct ncs_communicator *communicator,
 		     const struct ncs_rank *rank)
 {
 	if (!communicator->identity ||
-	    facts(&rank->now.identity) > facts(communicator->identity))
+	    __builtin_popcountll(rank->now.identity.known) >
+		    __builtin_popcountll(communicator->identity->known))
 		communicator->identity = &rank->now.identity;
 	communicator->functions |= rank->functions;
 	communicator->live += ncs_rank_is_live(rank);

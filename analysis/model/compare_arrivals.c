@@ -222,23 +222,20 @@ static void find_order(struct ncs_comparison *comparison)
 			comparison->exclusive_ns = 0;
 }
 
-/* Finds the first to arrive of the parts that wait for others. Returns false if
- * there is none. */
-static bool find_first_waiting(const struct ncs_comparison *comparison,
-			       size_t *first)
+/* Returns the first to arrive of the parts that wait for others; their number if none
+ * does. */
+static size_t first_waiting(const struct ncs_comparison *comparison)
 {
-	bool found = false;
+	size_t count = comparison->joined->count, first = count;
 
-	for (size_t i = 0; i < comparison->joined->count; i++) {
-		if (!ncs_is_waiting(comparison->joined->wait_rule,
-				    is_root(comparison, i)) ||
-		    (found && ncs_arrival_ns(comparison, i) >=
-				      ncs_arrival_ns(comparison, *first)))
-			continue;
-		*first = i;
-		found = true;
-	}
-	return found;
+	for (size_t i = 0; i < count; i++)
+		if (ncs_is_waiting(comparison->joined->wait_rule,
+				   is_root(comparison, i)) &&
+		    (first == count ||
+		     ncs_arrival_ns(comparison, i) <
+			     ncs_arrival_ns(comparison, first)))
+			first = i;
+	return first;
 }
 
 /* Returns by how much a part came after the latest of all others. */
@@ -472,7 +469,7 @@ static int compare(struct ncs_comparison *comparison,
 {
 	const struct ncs_joined *joined = comparison->joined;
 	uint64_t skew_ns = 0, late_ns, than_ns;
-	size_t first = 0;
+	size_t first = first_waiting(comparison);
 	int error = 0;
 
 	find_order(comparison);
@@ -481,7 +478,7 @@ static int compare(struct ncs_comparison *comparison,
 	comparison->before_second =
 		ncs_operation_before(comparison, comparison->second);
 	comparison->before = work_before(comparison);
-	if (!find_first_waiting(comparison, &first))
+	if (first == joined->count)
 		return 0;
 	than_ns = ncs_arrival_ns(comparison, first);
 	for (size_t i = 0; i < joined->count; i++) {

@@ -148,11 +148,6 @@ out:
 	return error;
 }
 
-unsigned ncs_range_timing(const struct ncs_range_sum *sum)
-{
-	return ncs_best_timing(sum->timed);
-}
-
 /* Whether a range has this number, or is inside the range that has it. */
 static bool is_within(const struct ncs_snapshot *snapshot,
 		      const struct ncs_range_view *range, uint32_t number)
@@ -171,7 +166,7 @@ uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum, double fraction)
 {
 	uint64_t histogram[NCS_HISTOGRAM_BUCKETS] = { 0 };
-	unsigned timing = ncs_range_timing(sum);
+	unsigned timing = ncs_best_timing(sum->timed);
 
 	if (timing == NCS_TIMING_COUNT)
 		return 0;

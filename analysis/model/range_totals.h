@@ -42,10 +42,6 @@ int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
 void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
 			   char *text, size_t size);
 
-/* Returns the best kind of times that there is (enum ncs_timing), or
- * NCS_TIMING_COUNT if no operation was timed. */
-unsigned ncs_range_timing(const struct ncs_range_sum *sum);
-
 /* Returns a percentile of the times of all its operations in ns, or 0 if none
  * has a histogram. `fraction` is 0 to 1. */
 uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,

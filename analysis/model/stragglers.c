@@ -221,35 +221,25 @@ bool ncs_rank_is_waited_for(const struct ncs_rank *rank)
 	return late->waited_in_all >= NCS_COST_LEAST / 100.;
 }
 
-/* Returns what the rank's process costs. */
-static struct ncs_cost_of_rank cost_of(const struct ncs_late_rank *late)
-{
-	const struct ncs_cost_of_rank *cost = ncs_costs_find(late);
-
-	return cost ? *cost :
-		      (struct ncs_cost_of_rank){ .unknown =
-							 NCS_COST_FEW_STEPS };
-}
-
-/* Returns the time over which a cost was computed. */
-static uint64_t window_ns(const struct ncs_cost_of_rank *cost)
-{
-	return (uint64_t)fmax(NCS_COST_WINDOW_NS, cost->window_ns);
-}
-
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 {
+	static const struct ncs_cost_of_rank none = {
+		.unknown = NCS_COST_FEW_STEPS
+	};
 	struct ncs_late_rank *late = rank->late;
+	const struct ncs_cost_of_rank *cost;
 	struct ncs_lateness_view *view;
 
 	if (!late || ncs_late_operations(late) == 0)
 		return NULL;
+	cost = ncs_costs_find(late);
 	view = &late->view;
 	view->count = late->count;
 	view->count.records_lost =
 		rank->parts ? ncs_parts_count(rank->parts)->lost : 0;
-	view->cost = cost_of(late);
-	view->window_ns = window_ns(&view->cost);
+	view->cost = cost ? *cost : none;
+	view->window_ns =
+		(uint64_t)fmax(NCS_COST_WINDOW_NS, view->cost.window_ns);
 	/* Computed only on demand: of many ranks, few are shown. */
 	if (!late->is_viewed)
 		sum_up(late);

@@ -91,11 +91,6 @@ static bool came_later(const struct ncs_children *children, uint64_t stop_ns,
 	return children->receive_stop_ns > stop_ns + error_ns + NCS_TAIL_NS;
 }
 
-bool ncs_children_sent_own_data(const struct ncs_children *children)
-{
-	return children->sends != children->receives;
-}
-
 /* --- Times ---------------------------------------------------------------- */
 
 uint64_t ncs_operation_times_within(const uint64_t at_ns[NCS_MOMENT_COUNT],

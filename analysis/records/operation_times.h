@@ -58,12 +58,6 @@ void ncs_children_take(struct ncs_children *children,
 		       const struct ncs_clock *clock,
 		       const struct ncs_record *record);
 
-/* Returns true if the first data that the rank sent were its own. This is so in
- * a ring, where a rank sends to one peer and receives from another. In a tree,
- * where a rank sends to and receives from each peer, it may have waited for the
- * data of others first. */
-bool ncs_children_sent_own_data(const struct ncs_children *children);
-
 /* --- Times ---------------------------------------------------------------- */
 
 /* The clocks of a rank's times; borrowed. */

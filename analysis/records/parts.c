@@ -536,7 +536,10 @@ static void find_data(const struct part_slot *slot, struct ncs_part *part)
 						  NCS_MOMENT_KERNEL };
 	uint64_t *at_ns = part->at_ns, begin_ns = 0;
 
-	if (ncs_children_sent_own_data(&slot->children)) {
+	/* The first data that it sent were its own in a ring, where a rank sends to
+	 * one peer and receives from another. In a tree, where it sends to and
+	 * receives from each peer, it may have waited for those of others first. */
+	if (slot->children.sends != slot->children.receives) {
 		at_ns[NCS_MOMENT_DATA] = ncs_operation_times_within(
 			at_ns, slot->children.data_ns);
 		return;

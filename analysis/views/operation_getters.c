@@ -330,7 +330,7 @@ NCS_GETTER(range_name)
 
 NCS_GETTER(range_time)
 {
-	unsigned timing = ncs_range_timing(sum_of(row));
+	unsigned timing = ncs_best_timing(sum_of(row)->timed);
 
 	if (timing < NCS_TIMING_COUNT)
 		ncs_value_set(value, NCS_VALUE_DURATION,

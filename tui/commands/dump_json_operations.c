@@ -210,7 +210,7 @@ NCS_JSON_ARRAY(json_t *ncs_dump_json_operations(const struct ncs_rank *rank),
 static json_t *range_times_of(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum)
 {
-	unsigned timing = ncs_range_timing(sum);
+	unsigned timing = ncs_best_timing(sum->timed);
 	bool timed = timing < NCS_TIMING_COUNT;
 	json_t *times = NCS_JSON_OBJECT(
 		{ "sum", NCS_JSON_IF(timed, sum->time_ns[timing]) });
@@ -229,7 +229,7 @@ static json_t *range_of(const struct ncs_rank *rank,
 {
 	bool has_calls = ncs_rank_calls_known(rank);
 	const struct ncs_range_view *range = sum->range;
-	unsigned timing = ncs_range_timing(sum);
+	unsigned timing = ncs_best_timing(sum->timed);
 
 	return NCS_JSON_OBJECT(
 		{ "range", NCS_JSON(range->number) },

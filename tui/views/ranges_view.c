@@ -28,7 +28,7 @@ static enum ncs_severity severity(const struct ncs_row *row)
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_range_sum *sum = sum_of(row);
-	unsigned timing = ncs_range_timing(sum);
+	unsigned timing = ncs_best_timing(sum->timed);
 
 	ncs_append_rank_of(row->rank, text, size);
 	ncs_append(text, size, ": ");
