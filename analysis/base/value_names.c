@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/base/append.h"
 #include "analysis/base/lookup.h"
 #include "ncclstat/tables/lateness.def"
 #include "ncclstat/tables/what_if.def"
@@ -70,14 +69,6 @@ const char *ncs_event_name(unsigned event)
 				       own_event_name(event - NCS_EVENT_MAX);
 }
 /* clang-format on */
-
-void ncs_append_numbered(char *text, size_t size, unsigned function,
-			 uint64_t number)
-{
-	ncs_append(text, size, "%s", ncs_function_name(function));
-	if (number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(text, size, " #%" PRIu64, number);
-}
 
 void ncs_nccl_version_text(int nccl_version, char *text, size_t size)
 {

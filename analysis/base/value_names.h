@@ -52,11 +52,6 @@ const char *ncs_loss_what(unsigned loss);
 /* Returns the word for a channel state in the live view. */
 const char *ncs_channel_state_label(unsigned state);
 
-/* Appends a function and its sequence number to a text of `size` bytes:
- * "AllReduce #4", without the number if that is NCS_NO_SEQUENCE_NUMBER. */
-void ncs_append_numbered(char *text, size_t size, unsigned function,
-			 uint64_t number);
-
 /* Writes a version number of NCCL as text: "2.28.9" for 22809. `text` has room
  * for at least 16 bytes. */
 void ncs_nccl_version_text(int nccl_version, char *text, size_t size);

@@ -13,7 +13,6 @@
 #include "record/replay/replay_search.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/ras.h"
-#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"

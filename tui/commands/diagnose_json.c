@@ -7,7 +7,6 @@
 #include "tui/commands/diagnose_command.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/ras.h"
-#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/commands/json_values.h"
 #include "tui/text/job_verdict.h"

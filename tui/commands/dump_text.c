@@ -324,10 +324,9 @@ static void print_steps(FILE *file, const struct ncs_model *model,
 		for (int send = 1; send >= 0; send--) {
 			if (!ncs_steps_view(rank->steps, send))
 				continue;
-			text[0] = '\0';
-			ncs_append_rank_of(rank, text, sizeof(text));
-			ncs_append(text, sizeof(text),
-				   ", %s: ", send ? "sends" : "receives");
+			snprintf(text, sizeof(text),
+				 "%s, %s: ", ncs_rank_of(rank).text,
+				 send ? "sends" : "receives");
 			ncs_append_steps(rank, send, text, sizeof(text));
 			fputs(gap, file);
 			print_sentence(file, "steps: ", text, width, ascii);
@@ -348,10 +347,8 @@ static void print_launches(FILE *file, const struct ncs_model *model,
 
 		if (rank->now.launches.status == NCS_STREAM_UNKNOWN)
 			continue;
-		text[0] = '\0';
-		ncs_append_rank_of(rank, text, sizeof(text));
-		ncs_append_liveness(rank, text, sizeof(text));
-		ncs_append(text, sizeof(text), ":");
+		snprintf(text, sizeof(text), "%s%s:", ncs_rank_of(rank).text,
+			 ncs_rank_life(rank).text);
 		ncs_append_launch_progress(rank, text, sizeof(text));
 		ncs_append_launch_timing(rank, text, sizeof(text));
 		fputs(gap, file);
@@ -385,10 +382,9 @@ static int compare_lateness(const void *left, const void *right)
 static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 			      unsigned width, bool ascii)
 {
-	char text[NCS_FORMAT_MAX] = "";
+	char text[NCS_FORMAT_MAX];
 
-	ncs_append_rank_of(rank, text, sizeof(text));
-	ncs_append(text, sizeof(text), ":");
+	snprintf(text, sizeof(text), "%s:", ncs_rank_of(rank).text);
 	ncs_append_lateness(rank, text, sizeof(text));
 	ncs_append_late_now(rank, text, sizeof(text));
 	print_sentence(file, "late: ", text, width, ascii);

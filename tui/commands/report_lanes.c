@@ -203,14 +203,13 @@ static void draw_bar(FILE *file, const struct lanes *lanes, const struct bar *ba
 	uint64_t wait_ns = bar->last_ns ? bar->last_ns - bar->arrival_ns : 0;
 	uint64_t rest_ns = bar->end_ns - bar->arrival_ns;
 	double x = x_of(lanes, bar->last_ns);
-	char name[128] = "";
 
-	ncs_append_rank_of(late->rank, name, sizeof(name));
 	rest_ns = rest_ns > wait_ns ? rest_ns - wait_ns : 0;
 	ncs_html_print(file, "<g><title>$s #$n: ", ncs_function_name(bar->function),
 		       bar->number);
 	if (wait_ns > 0)
-		ncs_html_print(file, "waits $d for $s, then ", wait_ns, name);
+		ncs_html_print(file, "waits $d for $s, then ", wait_ns,
+			       ncs_rank_of(late->rank).text);
 	ncs_html_print(file, "takes $d</title>", rest_ns);
 	draw_rectangle(file, lanes, lane->y, "peer", bar->arrival_ns, bar->last_ns);
 	draw_rectangle(file, lanes, lane->y, "running", bar->arrival_ns + wait_ns,
@@ -234,8 +233,6 @@ static void draw_line(FILE *file, double x1, double y1, double x2, double y2)
 
 static void draw_frame(FILE *file, const struct lanes *lanes)
 {
-	char name[128];
-
 	fputs("<figure>\nZoom:", file);
 	for (size_t zoom = 1; zoom <= 16; zoom *= 4)
 		ncs_html_print(file,
@@ -247,10 +244,8 @@ static void draw_frame(FILE *file, const struct lanes *lanes)
 		for (size_t i = 0; i < lanes->rank_count; i++) {
 			if (!lanes->lanes[i].used || lanes->lanes[i].y != y)
 				continue;
-			name[0] = '\0';
-			ncs_append_rank_of(lanes->lanes[i].rank, name,
-					   sizeof(name));
-			ncs_html_print(file, "<li>$s</li>\n", name);
+			ncs_html_print(file, "<li>$s</li>\n",
+				       ncs_rank_of(lanes->lanes[i].rank).text);
 		}
 	ncs_html_print(file,
 		       "</ul><div class=\"scroll\" tabindex=\"0\" role=\"region\""

@@ -165,11 +165,10 @@ static void append_lease(const struct ncs_settings_view *settings,
 {
 	uint64_t left_ns = ncs_lease_left_ns(settings, now_ns);
 
-	if (left_ns == 0)
-		return;
-	ncs_append(text, size, "; process %" PRIu32 " has a lease for ",
-		   settings->lease_pid);
-	ncs_append_duration(text, size, left_ns);
+	if (left_ns > 0)
+		ncs_append(text, size,
+			   "; process %" PRIu32 " has a lease for %s",
+			   settings->lease_pid, ncs_duration(left_ns).text);
 }
 
 /* Prints the answer of a process. Returns false if the process does not comply

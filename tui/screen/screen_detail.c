@@ -81,10 +81,10 @@ static void draw_heading(const struct ncs_screen *screen,
 			 const struct ncs_rect *rect)
 {
 	const struct ncs_row row = { .view = NCS_VIEW_RANK, .rank = rank };
-	char text[LINE_BYTES] = " ";
+	char text[LINE_BYTES];
 
-	ncs_append_rank_of(rank, text, sizeof(text));
-	ncs_append(text, sizeof(text), ": pid %" PRIu32, ncs_rank_pid(rank));
+	snprintf(text, sizeof(text), " %s: pid %" PRIu32,
+		 ncs_rank_of(rank).text, ncs_rank_pid(rank));
 	if (rank->process.host[0])
 		ncs_append(text, sizeof(text), " on %s", rank->process.host);
 	append_cell(screen, NCS_COLUMN_RANK_GPU, &row, ", GPU ", "", text,
@@ -106,16 +106,15 @@ static void put_operations(const struct ncs_rank *rank, struct pieces *pieces)
 	for (size_t i = 0; i < rank->now.operation_count; i++) {
 		const struct ncs_operation_view *operation =
 			&rank->now.operations[i];
-		char text[LINE_BYTES] = "", bytes[NCS_FORMAT_MAX];
-		struct ncs_value size = { 0 };
+		uint64_t age_ns = ncs_age_ns(rank, operation->start_ns);
+		char text[LINE_BYTES] = "";
 
-		ncs_append_numbered(text, sizeof(text), operation->function,
-				    operation->sequence_number);
-		ncs_value_set(&size, NCS_VALUE_SIZE, operation->bytes);
-		ncs_format_value(bytes, sizeof(bytes), &size, 0, false);
-		ncs_append(text, sizeof(text), ", %sB, for ", bytes);
-		ncs_append_duration(text, sizeof(text),
-				    ncs_age_ns(rank, operation->start_ns));
+		ncs_append(text, sizeof(text), "%s, %sB, for %s",
+			   ncs_call_name(operation->function,
+					 operation->sequence_number)
+				   .text,
+			   ncs_size(operation->bytes).text,
+			   ncs_duration(age_ns).text);
 		put_piece(pieces, NCS_ROLE_STRONG, text);
 	}
 }

@@ -49,10 +49,9 @@ static void append_span(const struct ncs_trend *trend, int width, char *text,
 		count = NCS_TREND_LENGTH;
 	first = count > 1 ? ncs_trend_at(trend, count - 1) : NULL;
 	last = ncs_trend_at(trend, 0);
-	if (!first || last->time_ns <= first->time_ns)
-		return;
-	ncs_append(text, size, ", the latest ");
-	ncs_append_duration(text, size, last->time_ns - first->time_ns);
+	if (first && last->time_ns > first->time_ns)
+		ncs_append(text, size, ", the latest %s",
+			   ncs_duration(last->time_ns - first->time_ns).text);
 }
 
 /* Draws the line above a graph: its text, of `size` bytes, to which it appends

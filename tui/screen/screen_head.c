@@ -116,14 +116,12 @@ static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
 		ncs_append(texts[TITLE_RANKS], size, " of %s", jobs);
 	ncs_count_nodes(&screen->model, &nodes);
 	ncs_append_nodes(&nodes, summary->ranks, texts[TITLE_RANKS], size);
-	snprintf(texts[TITLE_INTERVAL], size, "int ");
-	ncs_append_duration(texts[TITLE_INTERVAL], size, screen->interval_ns);
-	snprintf(texts[TITLE_OLDEST], size, "oldest ");
-	if (summary->oldest.rank)
-		ncs_append_duration(texts[TITLE_OLDEST], size,
-				    summary->oldest.duration_ns);
-	else
-		ncs_append(texts[TITLE_OLDEST], size, "-");
+	snprintf(texts[TITLE_INTERVAL], size, "int %.32s",
+		 ncs_duration(screen->interval_ns).text);
+	snprintf(texts[TITLE_OLDEST], size, "oldest %.32s",
+		 summary->oldest.rank ?
+			 ncs_duration(summary->oldest.duration_ns).text :
+			 "-");
 	lost_text(screen, texts[TITLE_LOST], size);
 	snprintf(texts[TITLE_STATE], size, "%s", state_word(screen, &role));
 	strftime(texts[TITLE_CLOCK], size, "%H:%M:%S", wall);
@@ -228,13 +226,15 @@ static bool append_name(const struct ncs_model *model,
 	case NCS_FOCUS_COLLECTIVE:
 		communicator = ncs_communicator_of_key(model, focus->name);
 		if (communicator)
-			ncs_append_communicator(communicator, text, size);
+			ncs_append(text, size, "%s",
+				   ncs_communicator_name(communicator).text);
 		return communicator;
 	case NCS_FOCUS_RANK:
 	case NCS_FOCUS_FUNCTION:
 		for (size_t i = 0; i < model->rank_count; i++)
 			if (strcmp(model->ranks[i]->id, focus->name) == 0) {
-				ncs_append_rank(model->ranks[i], text, size);
+				ncs_append(text, size, "%s",
+					   ncs_rank_name(model->ranks[i]).text);
 				return true;
 			}
 		return false;
@@ -330,8 +330,7 @@ static void append_window(const struct ncs_screen *screen, char *text,
 	    (wanted_ns > 0 && window_ns >= wanted_ns &&
 	     window_ns <= wanted_ns + wanted_ns / 2))
 		return;
-	ncs_append(text, size, ": ");
-	ncs_append_duration(text, size, window_ns);
+	ncs_append(text, size, ": %s", ncs_duration(window_ns).text);
 }
 
 enum note {

@@ -111,7 +111,6 @@ unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer)
 {
 	size_t count = sizeof(intervals_ms) / sizeof(*intervals_ms);
 	uint64_t chosen_ns = screen->interval_ns;
-	char text[64] = "interval ";
 
 	for (size_t i = 0; i < count; i++) {
 		size_t place = longer ? i : count - 1 - i;
@@ -123,11 +122,10 @@ unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer)
 			break;
 		}
 	}
-	ncs_append_duration(text, sizeof(text), chosen_ns);
-	if (chosen_ns == screen->interval_ns)
-		ncs_append(text, sizeof(text),
-			   longer ? ", the longest" : ", the shortest");
+	ncs_screen_say(screen, "interval %s%s", ncs_duration(chosen_ns).text,
+		       chosen_ns != screen->interval_ns ? "" :
+		       longer                           ? ", the longest" :
+							  ", the shortest");
 	screen->interval_ns = chosen_ns;
-	ncs_screen_say(screen, "%s", text);
 	return NCS_REQUEST_INTERVAL;
 }

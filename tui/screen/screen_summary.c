@@ -109,11 +109,10 @@ static enum ncs_verdict_severity verdict_text(const struct ncs_screen *screen,
 	if (screen->model.error[0]) {
 		severity = NCS_SEVERITY_UNSEEN;
 		ncs_append(text, size, "cannot read: %s", screen->model.error);
-		ncs_append_separator(text, size);
 	}
 	ncs_job_sentence(&screen->diagnosis, &screen->model, sentence,
 			 sizeof(sentence));
-	ncs_append(text, size, "%s", sentence);
+	ncs_append_clause(text, size, "%s", sentence);
 	return severity;
 }
 
@@ -257,11 +256,9 @@ static void draw_busiest(const struct ncs_screen *screen,
 	}
 	put_bandwidth(screen, line, x + 20, view, role);
 	describe_peak(screen, &peak, line->width - x - 26, text, sizeof(text));
-	if (view->is_stale) {
-		ncs_append(text, sizeof(text), " ");
-		ncs_append_duration(text, sizeof(text), view->age_ns);
-		ncs_append(text, sizeof(text), " ago");
-	}
+	if (view->is_stale)
+		ncs_append(text, sizeof(text), " %s ago",
+			   ncs_duration(view->age_ns).text);
 	ncs_term_put(line->y, line->x + x + 26, line->width - x - 26,
 		     view->is_stale ? NCS_ROLE_QUIET : NCS_ROLE_LABEL, text);
 }
@@ -343,8 +340,7 @@ static void draw_waits(const struct ncs_screen *screen,
 static void draw_step(const struct ncs_screen *screen, const struct ncs_rect *line)
 {
 	struct ncs_job_step step;
-	char text[LINE_BYTES] = "", exposed[LINE_BYTES] = "exposed ";
-	char late[LINE_BYTES] = "";
+	char text[LINE_BYTES];
 
 	ncs_busiest_step(&screen->model, &step);
 	ncs_term_put(line->y, line->x, FIGURES_X - 1, NCS_ROLE_LABEL, "STEP");
@@ -355,23 +351,25 @@ static void draw_step(const struct ncs_screen *screen, const struct ncs_rect *li
 			     ncs_cost_unknown_help(step.step.unknown));
 		return;
 	}
-	ncs_append_duration(text, sizeof(text), (uint64_t)step.step.ns);
-	put(line, FIGURES_X, 7, true, NCS_ROLE_STRONG, text);
+	put(line, FIGURES_X, 7, true, NCS_ROLE_STRONG,
+	    ncs_duration((uint64_t)step.step.ns).text);
 	snprintf(text, sizeof(text), "of %" PRIu32 " call%s",
 		 step.step.launches, step.step.launches == 1 ? "" : "s");
 	put(line, 20, 12, false, NCS_ROLE_LABEL, text);
-	if (step.exposed_unknown == NCS_COST_KNOWN)
-		ncs_append_bounded(exposed, sizeof(exposed), step.exposed_ns,
-				   step.exposed_least_ns, step.exposed_most_ns);
-	else
-		ncs_append(exposed, sizeof(exposed), "-");
-	put(line, 33, 24, false, NCS_ROLE_TEXT, exposed);
+	snprintf(text, sizeof(text), "exposed %s",
+		 step.exposed_unknown != NCS_COST_KNOWN ?
+			 "-" :
+			 ncs_bounded(step.exposed_ns, step.exposed_least_ns,
+				     step.exposed_most_ns)
+				 .text);
+	put(line, 33, 24, false, NCS_ROLE_TEXT, text);
 	if (!step.latest)
 		return;
-	ncs_append_duration(late, sizeof(late), (uint64_t)step.waiting_ns);
-	ncs_append(late, sizeof(late), " for ");
-	ncs_append_rank_of(step.latest, late, sizeof(late));
-	ncs_term_put(line->y, line->x + 58, line->width - 58, NCS_ROLE_NOTE, late);
+	snprintf(text, sizeof(text), "%s for %s",
+		 ncs_duration((uint64_t)step.waiting_ns).text,
+		 ncs_rank_of(step.latest).text);
+	ncs_term_put(line->y, line->x + 58, line->width - 58, NCS_ROLE_NOTE,
+		     text);
 }
 
 void ncs_draw_summary(const struct ncs_screen *screen,

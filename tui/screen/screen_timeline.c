@@ -275,13 +275,14 @@ static void draw_later(const struct ncs_screen *screen,
 {
 	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_presence part;
-	char text[32] = " +";
+	char text[32];
 
 	if (track.kind != NCS_TRACK_FUNCTION ||
 	    track.function != screen->time.highlighted.function ||
 	    !ncs_collective_find(row->rank, &screen->time.highlighted, &part))
 		return;
-	ncs_append_duration(text, sizeof(text), part.start_ns - first_ns);
+	snprintf(text, sizeof(text), " +%.24s",
+		 ncs_duration(part.start_ns - first_ns).text);
 	ncs_term_put(y, end_x - (int)strlen(text), (int)strlen(text),
 		     NCS_ROLE_HIGHLIGHT, text);
 }
@@ -373,13 +374,12 @@ int ncs_timeline_print(FILE *file, const struct ncs_screen *screen)
 	struct ncs_axis axis = ncs_timeline_axis(screen);
 	struct ncs_cell cells[NCS_CELLS_MAX];
 	bool used[1 << 8] = { false };
-	char name[LABEL_BYTES], text[LABEL_BYTES] = "";
+	char name[LABEL_BYTES];
 	size_t count;
 	const struct ncs_grid_row *rows = ncs_fold_rows(table, &count);
 
-	ncs_append_duration(text, sizeof(text), (uint64_t)axis.cell_ns);
 	fprintf(file, "a letter for each %s, the last one until %.6f s%s\n",
-		text,
+		ncs_duration((uint64_t)axis.cell_ns).text,
 		(double)(axis.end_ns - ncs_timeline_latest_ns(screen)) / 1e9,
 		screen->time.fixed ? " from now" : ", now");
 	for (size_t i = 0; i < count; i++) {

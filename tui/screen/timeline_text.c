@@ -2,6 +2,7 @@
 /* The activity under the timeline's cursor in words; see timeline_text.h. */
 #include "tui/screen/timeline_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +36,8 @@ static void cut_zeros(char *fraction)
 		fraction[--length] = '\0';
 }
 
-/* Appends a time with all digits: "-12.345678ms". */
-static void append_offset(char *text, size_t size, int64_t offset_ns)
+/* Returns a time with all digits: "-12.345678ms". */
+static struct ncs_phrase offset(int64_t offset_ns)
 {
 	static const struct {
 		int64_t ns;
@@ -51,15 +52,14 @@ static void append_offset(char *text, size_t size, int64_t offset_ns)
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (rest_ns < units[i].ns)
 			continue;
-		snprintf(fraction, sizeof(fraction), ".%0*lld", units[i].digits,
-			 (long long)(rest_ns % units[i].ns));
+		snprintf(fraction, sizeof(fraction), ".%0*" PRId64,
+			 units[i].digits, rest_ns % units[i].ns);
 		cut_zeros(fraction);
-		ncs_append(text, size, "%c%lld%s%s", sign,
-			   (long long)(rest_ns / units[i].ns), fraction,
-			   units[i].unit);
-		return;
+		return ncs_phrase("%c%" PRId64 "%s%s", sign,
+				  rest_ns / units[i].ns, fraction,
+				  units[i].unit);
 	}
-	ncs_append(text, size, "%c%lldns", sign, (long long)rest_ns);
+	return ncs_phrase("%c%" PRId64 "ns", sign, rest_ns);
 }
 
 static void append_bytes(char *text, size_t size, uint64_t bytes)
@@ -78,11 +78,17 @@ static void append_collective(const struct ncs_rank *rank,
 {
 	struct ncs_collective collective;
 
-	if (!ncs_stretch_collective(rank, stretch, &collective))
-		return;
-	ncs_append(text, size, "; ");
-	ncs_append_numbered(text, size, collective.function,
-			    collective.sequence_number);
+	if (ncs_stretch_collective(rank, stretch, &collective))
+		ncs_append(text, size, "; %s",
+			   ncs_call_name(collective.function,
+					 collective.sequence_number)
+				   .text);
+}
+
+static struct ncs_phrase duration_of(const struct ncs_rank *rank,
+				     uint64_t ticks)
+{
+	return ncs_duration(ncs_clock_duration_ns(&rank->clock, ticks));
 }
 
 /* Appends the whole step; the cursor is on one of its waits. */
@@ -94,18 +100,12 @@ static void append_step(const struct ncs_rank *rank,
 	uint64_t ticks[NCS_STEP_TIMES];
 
 	ncs_step_split(record, ticks);
-	ncs_append(text, size,
-		   "; step %llu: ", (unsigned long long)record->number);
-	ncs_append_duration(text, size,
-			    ncs_clock_duration_ns(&rank->clock,
-						  ticks[NCS_STEP_DURATION]));
-	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
-		ncs_append(text, size, ", %s ",
-			   ncs_channel_state_label(ncs_step_state(send, i)));
-		ncs_append_duration(text, size,
-				    ncs_clock_duration_ns(&rank->clock,
-							  ticks[i]));
-	}
+	ncs_append(text, size, "; step %" PRIu64 ": %s", record->number,
+		   duration_of(rank, ticks[NCS_STEP_DURATION]).text);
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++)
+		ncs_append(text, size, ", %s %s",
+			   ncs_channel_state_label(ncs_step_state(send, i)),
+			   duration_of(rank, ticks[i]).text);
 	append_bytes(text, size, record->value);
 }
 
@@ -119,8 +119,8 @@ static void append_record(const struct ncs_rank *rank,
 		break;
 	case NCS_EVENT_PROXY_CTRL:
 		if (record->value > 0)
-			ncs_append(text, size, "; %llu operations",
-				   (unsigned long long)record->value);
+			ncs_append(text, size, "; %" PRIu64 " operations",
+				   record->value);
 		break;
 	case NCS_EVENT_KERNEL_CH:
 		ncs_append(text, size, "; channel %u", record->channel);
@@ -135,12 +135,13 @@ static void append_stretch(const struct ncs_screen *screen,
 			   const struct ncs_stretch *stretch, char *text,
 			   size_t size)
 {
-	ncs_append(text, size, "%s ", ncs_activities[stretch->activity].label);
-	ncs_append_duration(text, size, stretch->end_ns - stretch->start_ns);
-	ncs_append(text, size, stretch->open ? " so far, from " : " from ");
-	append_offset(text, size,
-		      (int64_t)stretch->start_ns -
-			      ncs_timeline_latest_ns(screen));
+	ncs_append(text, size, "%s %s%s from %s",
+		   ncs_activities[stretch->activity].label,
+		   ncs_duration(stretch->end_ns - stretch->start_ns).text,
+		   stretch->open ? " so far," : "",
+		   offset((int64_t)stretch->start_ns -
+			  ncs_timeline_latest_ns(screen))
+			   .text);
 	if (stretch->record)
 		append_record(row->rank, stretch->record, text, size);
 	if (stretch->operation)
@@ -164,34 +165,31 @@ static void append_nothing(const struct ncs_screen *screen,
 				.help);
 }
 
-/* Appends how far the difference between moments of two ranks may be off. */
-static void append_error(const struct ncs_rank *a, const struct ncs_rank *b,
-			 char *text, size_t size)
+/* Returns how far the difference between moments of two ranks may be off. */
+static struct ncs_phrase error_of(const struct ncs_rank *a,
+				  const struct ncs_rank *b)
 {
 	uint64_t error_ns = ncs_error_between(a, b);
 
-	if (!ncs_is_comparable(a, b)) {
-		ncs_append(text, size, " by clocks that are not aligned");
-	} else if (error_ns > 0) {
-		ncs_append(text, size, "+-");
-		ncs_append_duration(text, size, error_ns);
-	}
+	if (!ncs_is_comparable(a, b))
+		return ncs_phrase(" by clocks that are not aligned");
+	return error_ns > 0 ? ncs_phrase("+-%s", ncs_duration(error_ns).text) :
+			      (struct ncs_phrase){ "" };
 }
 
 /* Appends how far a rank's lanes may be shifted against those of other
  * hosts. */
 static void append_clock(const struct ncs_rank *rank, char *text, size_t size)
 {
-	if (ncs_rank_is_apart(rank)) {
+	if (ncs_rank_is_apart(rank))
 		ncs_append(text, size,
 			   "; the hosts' clocks are not aligned: do not compare"
 			   " its lanes with those of other hosts");
-	} else if (rank->clock_error_ns > 0) {
-		ncs_append(text, size, "; against other hosts its lanes are"
-				       " off by ");
-		ncs_append_duration(text, size, rank->clock_error_ns);
-		ncs_append(text, size, " at most");
-	}
+	else if (rank->clock_error_ns > 0)
+		ncs_append(text, size,
+			   "; against other hosts its lanes are off by %s at"
+			   " most",
+			   ncs_duration(rank->clock_error_ns).text);
 }
 
 /* Appends the first and the last rank that began the highlighted collective. */
@@ -202,6 +200,7 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 	const struct ncs_rank *first = NULL, *last = NULL;
 	uint64_t first_ns = 0, last_ns = 0;
 	struct ncs_presence part;
+	struct ncs_phrase call;
 	size_t count = 0;
 
 	for (size_t i = 0; i < screen->model.rank_count; i++) {
@@ -219,22 +218,19 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 		}
 		count++;
 	}
-	ncs_append_numbered(text, size, highlighted->function,
-			    highlighted->sequence_number);
+	call = ncs_call_name(highlighted->function,
+			     highlighted->sequence_number);
 	if (!first) {
-		ncs_append(text, size, " is no longer known. ");
+		ncs_append(text, size, "%s is no longer known. ", call.text);
 		return;
 	}
-	ncs_append(text, size, " in %zu ranks: ", count);
-	ncs_append_rank(first, text, size);
-	ncs_append(text, size, " began first");
-	if (count > 1) {
-		ncs_append(text, size, ", ");
-		ncs_append_rank(last, text, size);
-		ncs_append(text, size, " last, ");
-		append_offset(text, size, (int64_t)(last_ns - first_ns));
-		append_error(first, last, text, size);
-	}
+	ncs_append(text, size, "%s in %zu ranks: %s began first", call.text,
+		   count, ncs_rank_name(first).text);
+	if (count > 1)
+		ncs_append(text, size, ", %s last, %s%s",
+			   ncs_rank_name(last).text,
+			   offset((int64_t)(last_ns - first_ns)).text,
+			   error_of(first, last).text);
 	ncs_append(text, size, ". ");
 }
 
@@ -261,9 +257,9 @@ static void append_missing(const struct ncs_screen *screen,
 			   1u << level);
 	if (shows_loss(screen, latest))
 		ncs_append(text, size,
-			   "; %llu records of this rank are lost: [ shortens"
-			   " the interval",
-			   (unsigned long long)latest->lost);
+			   "; %" PRIu64 " records of this rank are lost: ["
+			   " shortens the interval",
+			   latest->lost);
 }
 
 void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
@@ -274,17 +270,16 @@ void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_stretch found;
 	char name[192];
+	int64_t at_ns;
 	size_t count;
 
 	if (screen->time.highlights)
 		append_highlighted(screen, text, size);
-	append_offset(text, size,
-		      ncs_axis_ns(&axis, ncs_timeline_cursor_column(screen)) -
-			      ncs_timeline_latest_ns(screen));
-	ncs_append(text, size, " ");
-	ncs_append_rank_of(row->rank, text, size);
+	at_ns = ncs_axis_ns(&axis, ncs_timeline_cursor_column(screen));
 	ncs_track_name(&track, name, sizeof(name));
-	ncs_append(text, size, ", %s: ", name);
+	ncs_append(text, size, "%s %s, %s: ",
+		   offset(at_ns - ncs_timeline_latest_ns(screen)).text,
+		   ncs_rank_of(row->rank).text, name);
 	if (find(screen, row, &found, &count))
 		append_stretch(screen, row, &found, text, size);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of the diagnosis in words.
+/* Findings of the diagnosis in words, and their evidence.
  *
  * Pure functions. Names in the texts come from shared memory: clean the texts
  * before printing them (ncs_utf8_clean()).
@@ -18,6 +18,16 @@
 /* Prints the verdict in one sentence: the rank, the problem, its duration. */
 void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			  size_t size);
+
+/* Prints why a finding's confidence is no higher: what lowers it, or what it
+ * means. */
+void ncs_finding_certainty(const struct ncs_finding *finding, char *text,
+			   size_t size);
+
+/* Prints one clause on a piece of evidence: a rank, and the activity or absence
+ * of activity that was observed. */
+void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,
+		       size_t size);
 
 /* Prints where a party of a finding runs: its process, host and GPU. Returns
  * false if it is not seen here. */

@@ -21,11 +21,11 @@ static bool put(struct clause *clause, const char *what, const char *value)
 	if (!value)
 		return false;
 	if (clause->began)
-		ncs_append(clause->text, clause->size, ", ");
+		ncs_append(clause->text, clause->size, ", %s %s", what, value);
 	else
-		ncs_append_separator(clause->text, clause->size);
+		ncs_append_clause(clause->text, clause->size, "%s %s", what,
+				  value);
 	clause->began = true;
-	ncs_append(clause->text, clause->size, "%s %s", what, value);
 	return true;
 }
 

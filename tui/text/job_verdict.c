@@ -36,37 +36,34 @@ uint64_t ncs_count_unpublished(const struct ncs_model *model)
 	return count;
 }
 
-/* Appends how many communicators have no segment. Returns false if none is
- * known to have none. */
-static bool append_unpublished(const struct ncs_model *model, char *text,
+/* Appends how many communicators have no segment. */
+static void append_unpublished(const struct ncs_model *model, char *text,
 			       size_t size)
 {
 	uint64_t count = ncs_count_unpublished(model);
 
-	if (count == 0)
-		return false;
-	ncs_append(text, size,
-		   "%" PRIu64 " communicator%s of the processes seen here: no"
-		   " room for a segment, see NCCLSTAT_SHM_BYTES in"
-		   " ncclstat-plugin(7)",
-		   count, count == 1 ? "" : "s");
-	return true;
+	if (count > 0)
+		ncs_append(
+			text, size,
+			"%" PRIu64 " communicator%s of the processes seen"
+			" here: no room for a segment, see NCCLSTAT_SHM_BYTES"
+			" in ncclstat-plugin(7)",
+			count, count == 1 ? "" : "s");
 }
 
-/* Appends how many segments cannot be read, and why the first one cannot. Returns
- * false if all can be. */
-static bool append_unreadable(const struct ncs_model *model, char *text,
+/* Appends how many segments cannot be read, and why the first one cannot. */
+static void append_unreadable(const struct ncs_model *model, char *text,
 			      size_t size)
 {
 	const struct ncs_unreadable *first = model->unreadable;
-	size_t count = ncs_count_unreadable(model), owner_bytes;
+	size_t count = ncs_count_unreadable(model);
+	size_t owner_bytes = strlen(NCS_WHY_OWNER);
 	const char *plural = count == 1 ? "" : "s";
 
 	if (count == 0)
-		return false;
+		return;
 	while (first->attach == NCS_ATTACH_NOT_READY)
 		first++;
-	owner_bytes = strlen(NCS_WHY_OWNER);
 	if (strncmp(first->why, NCS_WHY_OWNER, owner_bytes) == 0)
 		ncs_append(text, size, "%zu segment%s belong%s to %s", count,
 			   plural, count == 1 ? "s" : "",
@@ -75,7 +72,6 @@ static bool append_unreadable(const struct ncs_model *model, char *text,
 		ncs_append(text, size, "%zu segment%s cannot be read%s: %s",
 			   count, plural, count == 1 ? "" : ", the first",
 			   first->why);
-	return true;
 }
 
 /* Returns whether lateness in sends and receives is not known. */
@@ -236,7 +232,8 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 				   diagnosis->count - 1);
 		return;
 	}
-	if (append_unreadable(model, text, size))
+	append_unreadable(model, text, size);
+	if (text[0])
 		return;
 	if (model->rank_count == 0) {
 		ncs_append(text, size, "no rank is seen");
@@ -281,46 +278,45 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 	char sentence[NCS_SENTENCE_MAX];
 
 	ncs_job_sentence(diagnosis, model, sentence, sizeof(sentence));
-	text[0] = '\0';
-	ncs_append(text, size, "%s: %s",
-		   ncs_severity_name(ncs_job_severity(diagnosis, model)),
-		   sentence);
+	snprintf(text, size, "%s: %s",
+		 ncs_severity_name(ncs_job_severity(diagnosis, model)),
+		 sentence);
 }
 
-/* Appends what is known of communication outside NCCL. Returns false if it is
- * nothing. */
-static bool append_outside_clause(const struct ncs_model *model, char *text,
+/* --- What is not checked --------------------------------------------------- */
+
+/* Each function appends a clause on something that is not checked; nothing if it
+ * is. */
+
+/* What is known of communication outside NCCL. */
+static void append_outside_clause(const struct ncs_model *model, char *text,
 				  size_t size)
 {
 	struct outside outside;
 
 	if (!find_outside(model, &outside))
-		return false;
+		return;
 	ncs_append(text, size, "communication outside NCCL: ");
 	append_outside(&outside, text, size);
 	if (outside.cupti_would_tell)
 		ncs_append(text, size,
 			   "; NCCLSTAT_CUPTI=1 tells how much there is");
-	return true;
 }
 
-/* Appends which ranks of a communicator were not seen. Returns false if all
- * were. */
-static bool append_unseen(const struct ncs_communicator *communicator,
+/* Which ranks of a communicator were not seen. */
+static void append_unseen(const struct ncs_communicator *communicator,
 			  char *text, size_t size)
 {
-	if (communicator->live == 0 ||
-	    ncs_communicator_unseen(communicator) == 0)
-		return false;
-	ncs_append_communicator(communicator, text, size);
-	ncs_append(text, size, ": only %zu of its %d ranks are seen here",
-		   communicator->rank_count, communicator->identity->nranks);
-	return true;
+	if (communicator->live > 0 && ncs_communicator_unseen(communicator) > 0)
+		ncs_append(text, size,
+			   "%s: only %zu of its %d ranks are seen here",
+			   ncs_communicator_name(communicator).text,
+			   communicator->rank_count,
+			   communicator->identity->nranks);
 }
 
-/* Appends of which functions a communicator's calls are reported, but no operation.
- * Returns false if there are none. */
-static bool append_unreported(const struct ncs_communicator *communicator,
+/* Of which functions a communicator's calls are reported, but no operation. */
+static void append_unreported(const struct ncs_communicator *communicator,
 			      char *text, size_t size)
 {
 	const struct ncs_rank *rank =
@@ -332,7 +328,8 @@ static bool append_unreported(const struct ncs_communicator *communicator,
 		if (!is_unreported(rank, k))
 			continue;
 		if (calls == 0)
-			ncs_append_communicator(communicator, text, size);
+			ncs_append(text, size, "%s",
+				   ncs_communicator_name(communicator).text);
 		ncs_append(text, size, "%s%s", separator, ncs_function_name(k));
 		separator = ", ";
 		calls += rank->now.functions[k].calls;
@@ -343,12 +340,10 @@ static bool append_unreported(const struct ncs_communicator *communicator,
 			   " calls of rank %d, but no operation: symmetric"
 			   " kernels, for one, are not seen",
 			   calls, rank->now.identity.rank);
-	return calls > 0;
 }
 
-/* Appends that nobody tells when a communicator's operations begin and end.
- * Returns false if somebody does. */
-static bool append_blind(const struct ncs_communicator *communicator,
+/* That nobody tells when a communicator's operations begin and end. */
+static void append_blind(const struct ncs_communicator *communicator,
 			 char *text, size_t size)
 {
 	for (size_t i = 0; i < communicator->rank_count; i++) {
@@ -356,64 +351,58 @@ static bool append_blind(const struct ncs_communicator *communicator,
 
 		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
 			if (ncs_function_ends_known(&rank->now.functions[k]))
-				return false;
+				return;
 		if (!ncs_rank_is_live(rank) ||
 		    rank->now.launches.status == NCS_STREAM_ALL ||
 		    rank->now.launches.status == NCS_STREAM_SOME)
-			return false;
+			return;
 	}
-	ncs_append_communicator(communicator, text, size);
 	ncs_append(text, size,
-		   ": only calls are known, not when their kernels"
-		   " begin and end");
-	return true;
+		   "%s: only calls are known, not when their kernels begin and"
+		   " end",
+		   ncs_communicator_name(communicator).text);
 }
 
-/* Appends which launches of a communicator's graphs report nothing, so that a wait
- * in them is not seen. Returns false if all report. */
-static bool append_graphs(const struct ncs_communicator *communicator,
+/* Which launches of a communicator's graphs report nothing, so that a wait in them
+ * is not seen. */
+static void append_graphs(const struct ncs_communicator *communicator,
 			  char *text, size_t size)
 {
-	for (size_t i = 0; i < communicator->rank_count; i++) {
+	for (size_t i = 0; i < communicator->rank_count && !text[0]; i++) {
 		const struct ncs_snapshot *now = &communicator->ranks[i]->now;
 		const struct ncs_graphs_view *graphs = &now->graphs;
 
-		if (graphs->are_replays && graphs->lost > 0) {
-			ncs_append_communicator(communicator, text, size);
+		if (graphs->are_replays && graphs->lost > 0)
+			ncs_append(
+				text, size,
+				"%s: %" PRIu64
+				" reports of replays were overwritten unread:"
+				" later operations are not compared",
+				ncs_communicator_name(communicator).text,
+				graphs->lost);
+		else if (graphs->are_replays &&
+			 graphs->timed + 1 < graphs->launches)
 			ncs_append(text, size,
-				   ": %" PRIu64
-				   " reports of replays were overwritten unread:"
-				   " later operations are not compared",
-				   graphs->lost);
-			return true;
-		}
-		if (graphs->are_replays && graphs->timed + 1 < graphs->launches) {
-			ncs_append_communicator(communicator, text, size);
-			ncs_append(text, size,
-				   ": %" PRIu64 " of %" PRIu64
+				   "%s: %" PRIu64 " of %" PRIu64
 				   " launches in replays report when they begin"
 				   " and end; a wait in the others is not seen"
 				   " (NCCLSTAT_GRAPHS=all)",
+				   ncs_communicator_name(communicator).text,
 				   graphs->timed, graphs->launches);
-			return true;
-		}
-		if (!graphs->are_replays && now->launches.captured > 0 &&
-		    graphs->stamped == 0) {
-			ncs_append_communicator(communicator, text, size);
+		else if (!graphs->are_replays && now->launches.captured > 0 &&
+			 graphs->stamped == 0)
 			ncs_append(text, size,
-				   ": %" PRIu64
+				   "%s: %" PRIu64
 				   " launches captured into CUDA graphs do not"
 				   " report their replays: these are not seen",
+				   ncs_communicator_name(communicator).text,
 				   now->launches.captured);
-			return true;
-		}
 	}
-	return false;
 }
 
-/* Appends that operations of a communicator are known for less time than a look
- * is to tell of. Returns false if it is not so. */
-static bool append_short_reach(const struct ncs_communicator *communicator,
+/* That operations of a communicator are known for less time than a look is to tell
+ * of. */
+static void append_short_reach(const struct ncs_communicator *communicator,
 			       char *text, size_t size)
 {
 	const struct ncs_rank *shortest = NULL;
@@ -430,49 +419,42 @@ static bool append_short_reach(const struct ncs_communicator *communicator,
 		from_ns = count->from_ns;
 		lost = count->lost;
 	}
-	if (!shortest)
-		return false;
-	ncs_append_communicator(communicator, text, size);
-	ncs_append(text, size, ": only operations of the last ");
-	ncs_append_duration(text, size, ncs_age_ns(shortest, from_ns));
-	ncs_append(text, size,
-		   " are known: %" PRIu64 " records of rank %d were overwritten"
-		   " before this look",
-		   lost, shortest->now.identity.rank);
-	return true;
+	if (shortest)
+		ncs_append(text, size,
+			   "%s: only operations of the last %s are known:"
+			   " %" PRIu64 " records of rank %d were overwritten"
+			   " before this look",
+			   ncs_communicator_name(communicator).text,
+			   ncs_duration(ncs_age_ns(shortest, from_ns)).text,
+			   lost, shortest->now.identity.rank);
 }
 
-/* Appends which sends and receives of a communicator were not compared. Returns
- * false if all were. */
-static bool append_unpaired(const struct ncs_communicator *communicator,
+/* Which sends and receives of a communicator were not compared. */
+static void append_unpaired(const struct ncs_communicator *communicator,
 			    char *text, size_t size)
 {
 	struct ncs_transfer_count count =
 		ncs_communicator_transfers(communicator);
 
 	if (count.unnumbered == 0 && count.distrusted == 0)
-		return false;
-	ncs_append_communicator(communicator, text, size);
-	ncs_append(text, size, ": ");
+		return;
+	ncs_append(text, size, "%s:", ncs_communicator_name(communicator).text);
 	if (count.unnumbered > 0)
-		ncs_append(text, size,
-			   "%" PRIu64 " of %" PRIu64
-			   " sends and receives cannot be paired",
-			   count.unnumbered, count.seen);
-	if (count.unnumbered > 0 && count.distrusted > 0)
-		ncs_append(text, size, "; ");
+		ncs_append_clause(text, size,
+				  "%" PRIu64 " of %" PRIu64
+				  " sends and receives cannot be paired",
+				  count.unnumbered, count.seen);
 	if (count.distrusted > 0)
-		ncs_append(text, size, "%" PRIu64 " pairs do not match",
-			   count.distrusted);
+		ncs_append_clause(text, size, "%" PRIu64 " pairs do not match",
+				  count.distrusted);
 	ncs_append(text, size, ": the lateness of these%s is unknown",
 		   count.distrusted > 0 ? ", and of later pairs," : "");
-	return true;
 }
 
-/* Appends which rank others wait for although its cost is not known, and why, unless it
- * is found for that; or how many ranks have no other to be compared with, or clocks that
- * are too far from those of others. Returns false if there is none. */
-static bool append_maybe_late(const struct ncs_communicator *communicator,
+/* Which rank others wait for although its cost is not known, and why, unless it is
+ * found for that; or how many ranks have no other to be compared with, or clocks that
+ * are too far from those of others. */
+static void append_maybe_late(const struct ncs_communicator *communicator,
 			      char *text, size_t size)
 {
 	const struct ncs_lateness_view *found = NULL;
@@ -481,7 +463,7 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 	size_t alone = 0, apart = 0;
 
 	if (ncs_communicator_straggler(communicator))
-		return false;
+		return;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
@@ -497,28 +479,24 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 	}
 	if (apart > alone)
 		why = NCS_COST_CLOCKS;
-	if (found) {
-		ncs_append_rank_of(late, text, size);
+	if (found)
 		ncs_append(text, size,
-			   ": the others wait for it %.0f %% of the time; its"
+			   "%s: the others wait for it %.0f %% of the time; its"
 			   " cost is not known: %s",
-			   100 * found->waited_share,
+			   ncs_rank_of(late).text, 100 * found->waited_share,
 			   ncs_cost_unknown_help(found->cost.unknown));
-	} else if (alone + apart > 0) {
-		ncs_append_communicator(communicator, text, size);
+	else if (alone + apart > 0)
 		ncs_append(text, size,
-			   ": what lateness of %zu of %zu ranks costs is not"
+			   "%s: what lateness of %zu of %zu ranks costs is not"
 			   " known: %s",
+			   ncs_communicator_name(communicator).text,
 			   why == NCS_COST_CLOCKS ? apart : alone,
 			   communicator->rank_count,
 			   ncs_cost_unknown_help(why));
-	}
-	return found || alone + apart > 0;
 }
 
-/* Appends which links can be found slow only so, and why. Returns false if there
- * are none. */
-static bool append_links(const struct ncs_model *model,
+/* Which links can be found slow only so, and why. */
+static void append_links(const struct ncs_model *model,
 			 enum ncs_link_check check, const char *why, char *text,
 			 size_t size)
 {
@@ -531,24 +509,22 @@ static bool append_links(const struct ncs_model *model,
 					&model->communicators[i]) == check &&
 		    count++ == 0)
 			first = &model->communicators[i];
-	if (count == 1) {
-		ncs_append_communicator(first, text, size);
-		ncs_append(text, size, ": links: %s", why);
-	} else if (count > 1) {
+	if (count == 1)
+		ncs_append(text, size, "%s: links: %s",
+			   ncs_communicator_name(first).text, why);
+	else if (count > 1)
 		ncs_append(text, size, "links of %zu communicators: %s", count,
 			   why);
-	}
-	return count > 0;
 }
 
 bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			size_t size)
 {
-	static bool (*const of_job[])(const struct ncs_model *, char *,
+	static void (*const of_job[])(const struct ncs_model *, char *,
 				      size_t) = { append_unreadable,
 						  append_unpublished,
 						  append_outside_clause };
-	static bool (*const of_one[])(const struct ncs_communicator *, char *,
+	static void (*const of_one[])(const struct ncs_communicator *, char *,
 				      size_t) = {
 		append_unseen,     append_unreported,  append_blind,
 		append_graphs,     append_short_reach, append_unpaired,
@@ -568,21 +544,20 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 
 	for (size_t i = 0; i < COUNT(of_job); i++) {
 		text[0] = '\0';
-		if (of_job[i](model, text, size) && place++ == index)
+		of_job[i](model, text, size);
+		if (text[0] && place++ == index)
 			return true;
 	}
 	for (size_t i = 0; i < ones * model->communicator_count; i++) {
 		text[0] = '\0';
-		if (of_one[i % ones](&model->communicators[i / ones], text,
-				     size) &&
-		    place++ == index)
+		of_one[i % ones](&model->communicators[i / ones], text, size);
+		if (text[0] && place++ == index)
 			return true;
 	}
 	for (size_t i = 0; i < COUNT(links); i++) {
 		text[0] = '\0';
-		if (append_links(model, links[i].check, links[i].why, text,
-				 size) &&
-		    place++ == index)
+		append_links(model, links[i].check, links[i].why, text, size);
+		if (text[0] && place++ == index)
 			return true;
 	}
 	return ncs_unchecked_nodes_text(model, index - place, text, size);

@@ -8,28 +8,17 @@
 #include "analysis/model/waits.h"
 #include "tui/text/words.h"
 
-/* Appends for how long something has lasted when the snapshot was taken. */
-static void append_age(const struct ncs_rank *rank, uint64_t since_ns,
-		       char *text, size_t size)
-{
-	uint64_t now_ns = rank->now.taken_ns;
-
-	ncs_append_duration(text, size,
-			    now_ns > since_ns ? now_ns - since_ns : 0);
-}
-
 /* The watch thread asks the driver many times a second. */
 static void append_driver(const struct ncs_rank *rank, char *text, size_t size)
 {
 	uint64_t held_ns =
 		ncs_age_ns(rank, rank->now.launches.watch_since_ns);
 
-	if (held_ns < NCS_LONG_WAIT_NS)
-		return;
-	ncs_append_separator(text, size);
-	ncs_append(text, size,
-		   "the CUDA driver has not answered the plugin for ");
-	ncs_append_lasting(rank, false, held_ns, text, size);
+	if (held_ns >= NCS_LONG_WAIT_NS)
+		ncs_append_clause(
+			text, size,
+			"the CUDA driver has not answered the plugin for %s",
+			ncs_lasting(rank, false, held_ns).text);
 }
 
 void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
@@ -37,23 +26,24 @@ void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
 {
 	const struct ncs_launches_view *launches = &rank->now.launches;
 	int64_t ahead = ncs_rank_launches_ahead(rank);
+	uint64_t now_ns = rank->now.taken_ns;
 	bool runs = launches->begun > launches->ended;
+	uint64_t since_ns = runs ? launches->begun_ns : launches->ended_ns;
 
 	if (launches->launched == 0)
 		return;
-	ncs_append_separator(text, size);
 	if (launches->begun == 0)
-		ncs_append(text, size, "no launch of %" PRIu64 " has begun",
-			   launches->launched);
+		ncs_append_clause(text, size,
+				  "no launch of %" PRIu64 " has begun",
+				  launches->launched);
 	else
-		ncs_append(text, size, "launch %" PRIu64 " of %" PRIu64 " %s ",
-			   launches->begun, launches->launched,
-			   runs ? "began" : "ended");
-	if (launches->begun > 0) {
-		append_age(rank, runs ? launches->begun_ns : launches->ended_ns,
-			   text, size);
-		ncs_append(text, size, " ago");
-	}
+		ncs_append_clause(
+			text, size,
+			"launch %" PRIu64 " of %" PRIu64 " %s %s ago",
+			launches->begun, launches->launched,
+			runs ? "began" : "ended",
+			ncs_duration(now_ns > since_ns ? now_ns - since_ns : 0)
+				.text);
 	if (ahead > 0)
 		ncs_append(text, size, ", %" PRId64 " %s ahead on the host",
 			   ahead, ahead == 1 ? "is" : "are");
@@ -70,13 +60,12 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 
 	if (told == NCS_STREAM_UNKNOWN)
 		return;
-	ncs_append_separator(text, size);
 	if (some || told == NCS_STREAM_MOST)
-		ncs_append(text, size,
-			   "%" PRIu64 " of %" PRIu64 " launches timed",
-			   launches->timed, launches->launched);
+		ncs_append_clause(text, size,
+				  "%" PRIu64 " of %" PRIu64 " launches timed",
+				  launches->timed, launches->launched);
 	else
-		ncs_append(text, size, "%s", help);
+		ncs_append_clause(text, size, "%s", help);
 	if (launches->failure != 0)
 		ncs_append(text, size, " (%" PRIu64 ")", launches->failure);
 	if (!some && told != NCS_STREAM_MOST && launches->timed > 0)
@@ -110,12 +99,13 @@ static void append_launch_wait(const struct ncs_rank *rank,
 {
 	const struct ncs_operation_view *operation = wait->operation;
 
-	ncs_append_separator(text, size);
-	ncs_append_numbered(text, size, operation->function,
-			    operation->sequence_number);
-	ncs_append(text, size, ", %s for ", ncs_launch_wait_name(wait->kind));
-	ncs_append_lasting(rank, false, wait->duration_ns, text, size);
-	ncs_append(text, size, ": %s", ncs_launch_wait_help(wait->kind));
+	ncs_append_clause(text, size, "%s, %s for %s: %s",
+			  ncs_call_name(operation->function,
+					operation->sequence_number)
+				  .text,
+			  ncs_launch_wait_name(wait->kind),
+			  ncs_lasting(rank, false, wait->duration_ns).text,
+			  ncs_launch_wait_help(wait->kind));
 }
 
 void ncs_append_oldest(const struct ncs_rank *rank, char *text, size_t size)

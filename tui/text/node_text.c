@@ -66,9 +66,8 @@ static bool some_rank_is_unseen(const struct ncs_model *model)
 	return counts.ranks > model->rank_count;
 }
 
-/* Appends "2 of 64 nodes, such as n7: ..." Returns false if no node is in
- * doubt. */
-static bool append_doubt(const struct ncs_model *model,
+/* Appends "2 of 64 nodes, such as n7: ..."; nothing if no node is in doubt. */
+static void append_doubt(const struct ncs_model *model,
 			 const struct node_doubt *doubt, char *text,
 			 size_t size)
 {
@@ -77,22 +76,17 @@ static bool append_doubt(const struct ncs_model *model,
 
 	if ((doubt->if_several && model->node_count < 2) ||
 	    (doubt->if_some_rank_is_unseen && !some_rank_is_unseen(model)))
-		return false;
-	for (size_t i = 0; i < model->node_count; i++) {
-		if (!doubt->holds(&model->nodes[i]))
-			continue;
-		if (count++ == 0)
+		return;
+	for (size_t i = 0; i < model->node_count; i++)
+		if (doubt->holds(&model->nodes[i]) && count++ == 0)
 			first = &model->nodes[i];
-	}
-	if (count == 0)
-		return false;
 	if (count == 1)
-		ncs_append(text, size, "node %s", first->name);
-	else
-		ncs_append(text, size, "%zu of %zu nodes, such as %s", count,
-			   model->node_count, first->name);
-	ncs_append(text, size, ": %s", doubt->clause);
-	return true;
+		ncs_append(text, size, "node %s: %s", first->name,
+			   doubt->clause);
+	else if (count > 1)
+		ncs_append(text, size, "%zu of %zu nodes, such as %s: %s",
+			   count, model->node_count, first->name,
+			   doubt->clause);
 }
 
 bool ncs_unchecked_nodes_text(const struct ncs_model *model, size_t index,
@@ -102,8 +96,8 @@ bool ncs_unchecked_nodes_text(const struct ncs_model *model, size_t index,
 
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
 		text[0] = '\0';
-		if (append_doubt(model, &doubts[i], text, size) &&
-		    place++ == index)
+		append_doubt(model, &doubts[i], text, size);
+		if (text[0] && place++ == index)
 			return true;
 	}
 	text[0] = '\0';

@@ -137,16 +137,15 @@ void ncs_append_well(const struct ncs_model *model, char *text, size_t size)
 		ncs_append(text, size, ", not known of %zu", sums.unnumbered);
 	if (sums.span_ns == 0)
 		return;
-	ncs_append(text, size, "%s%" PRIu64 " operation%s in ", separator,
-		   sums.operations, sums.operations == 1 ? "" : "s");
-	ncs_append_duration(text, size, sums.span_ns);
+	ncs_append(text, size, "%s%" PRIu64 " operation%s in %s", separator,
+		   sums.operations, sums.operations == 1 ? "" : "s",
+		   ncs_duration(sums.span_ns).text);
 	if (sums.compared > 0)
 		ncs_append(text, size, ", lateness compared in %" PRIu64,
 			   sums.compared);
 	else
 		ncs_append(text, size, ", lateness not compared");
-	if (is_over || sums.still_ns < NCS_STUCK_NS)
-		return;
-	ncs_append(text, size, ", nothing has moved for ");
-	ncs_append_duration(text, size, sums.still_ns);
+	if (!is_over && sums.still_ns >= NCS_STUCK_NS)
+		ncs_append(text, size, ", nothing has moved for %s",
+			   ncs_duration(sums.still_ns).text);
 }

@@ -3,6 +3,8 @@
  * draw. */
 #include "tui/text/words.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,87 +40,116 @@ DEFINE_LOOKUP(const char *, ncs_loss_help, NCS_LOSSES, LOSS_HELP)
 static DEFINE_LOOKUP(const char *, kernel_status_help, NCS_KERNEL_STATUSES,
 		     HELP)
 
-	void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
-{
-	char duration[32];
+	/* --- Phrases ---------------------------------------------------------------- */
 
-	ncs_format_duration(duration, sizeof(duration), duration_ns, 0);
-	ncs_append(text, size, "%s", duration);
+	struct ncs_phrase ncs_phrase(const char *format, ...)
+{
+	struct ncs_phrase made;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(made.text, sizeof(made.text), format, arguments);
+	va_end(arguments);
+	return made;
 }
 
-void ncs_append_rank(const struct ncs_rank *rank, char *text, size_t size)
+struct ncs_phrase ncs_duration(uint64_t duration_ns)
+{
+	struct ncs_phrase made;
+
+	ncs_format_duration(made.text, sizeof(made.text), duration_ns, 0);
+	return made;
+}
+
+struct ncs_phrase ncs_size(uint64_t bytes)
+{
+	struct ncs_value value = { 0 };
+	struct ncs_phrase made;
+
+	ncs_value_set(&value, NCS_VALUE_SIZE, bytes);
+	ncs_format_value(made.text, sizeof(made.text), &value, 0, false);
+	return made;
+}
+
+struct ncs_phrase ncs_lasting(const struct ncs_rank *rank, bool since_death,
+			      uint64_t duration_ns)
+{
+	return ncs_phrase("%s%s",
+			  !rank || ncs_rank_end_is_known(rank) ? "" :
+			  since_death                          ? "at most " :
+								 "at least ",
+			  ncs_duration(duration_ns).text);
+}
+
+struct ncs_phrase ncs_rank_name(const struct ncs_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->now.identity;
 
 	if (identity->known & NCS_KNOWN_RANK)
-		ncs_append(text, size, "rank %d", identity->rank);
-	else
-		ncs_append(text, size, "pid %u", ncs_rank_pid(rank));
+		return ncs_phrase("rank %d", identity->rank);
+	return ncs_phrase("pid %u", ncs_rank_pid(rank));
 }
 
-void ncs_append_of(const struct ncs_identity *identity,
-		   const struct ncs_communicator *communicator, char *text,
-		   size_t size)
+struct ncs_phrase ncs_of(const struct ncs_identity *identity,
+			 const struct ncs_communicator *communicator)
 {
-	char comm[sizeof(identity->comm_name)];
+	char name[sizeof(identity->comm_name)];
 
 	if (communicator &&
 	    (communicator->identity->known & NCS_KNOWN_COMM_NAME))
 		identity = communicator->identity;
 	else if (communicator && communicator->is_only)
-		return;
-	ncs_comm_text(identity, comm, sizeof(comm));
-	if (comm[0])
-		ncs_append(text, size, " of %s", comm);
+		return (struct ncs_phrase){ "" };
+	ncs_comm_text(identity, name, sizeof(name));
+	return ncs_phrase("%s%s", name[0] ? " of " : "", name);
 }
 
-void ncs_append_rank_of(const struct ncs_rank *rank, char *text, size_t size)
+struct ncs_phrase ncs_rank_of(const struct ncs_rank *rank)
 {
-	ncs_append_rank(rank, text, size);
-	ncs_append_of(&rank->now.identity, rank->communicator, text, size);
+	return ncs_phrase("%s%s", ncs_rank_name(rank).text,
+			  ncs_of(&rank->now.identity, rank->communicator).text);
 }
 
-void ncs_append_communicator(const struct ncs_communicator *communicator,
-			     char *text, size_t size)
+struct ncs_phrase
+ncs_communicator_name(const struct ncs_communicator *communicator)
 {
-	char name[sizeof(communicator->identity->comm_name)];
+	const struct ncs_identity *identity = communicator->identity;
+	struct ncs_phrase name;
 
-	ncs_comm_text(communicator->identity, name, sizeof(name));
-	if (communicator->is_only &&
-	    !(communicator->identity->known & NCS_KNOWN_COMM_NAME)) {
-		ncs_append(text, size, "the communicator");
-	} else if (name[0]) {
-		ncs_append(text, size, "%s", name);
-	} else {
-		ncs_append(text, size, "communicator of ");
-		ncs_append_rank(communicator->ranks[0], text, size);
-	}
+	if (communicator->is_only && !(identity->known & NCS_KNOWN_COMM_NAME))
+		return ncs_phrase("the communicator");
+	ncs_comm_text(identity, name.text, sizeof(identity->comm_name));
+	return name.text[0] ?
+		       name :
+		       ncs_phrase("communicator of %s",
+				  ncs_rank_name(communicator->ranks[0]).text);
 }
 
-void ncs_append_channel(const struct ncs_channel_view *channel, char *text,
-			size_t size)
+struct ncs_phrase ncs_call_name(unsigned function, uint64_t number)
 {
-	ncs_append(text, size, "channel %u %s %d", channel->channel,
-		   channel->send ? "send to" : "recv from", channel->peer);
+	const char *name = ncs_function_name(function);
+
+	return number == NCS_NO_SEQUENCE_NUMBER ?
+		       ncs_phrase("%s", name) :
+		       ncs_phrase("%s #%" PRIu64, name, number);
 }
 
-void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size)
+struct ncs_phrase ncs_rank_life(const struct ncs_rank *rank)
 {
-	if (!ncs_rank_is_live(rank))
-		ncs_append(text, size, " (%s)",
-			   ncs_liveness_name(rank->now.liveness));
+	return ncs_rank_is_live(rank) ?
+		       (struct ncs_phrase){ "" } :
+		       ncs_phrase(" (%s)",
+				  ncs_liveness_name(rank->now.liveness));
 }
 
-/* Appends the accuracy with which the GPU's clock is related to the host's. */
-static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
-			     size_t size)
+struct ncs_phrase ncs_channel_name(const struct ncs_channel_view *channel)
 {
-	if (!clock->known)
-		return;
-	ncs_append(text, size, " The GPU's clock is known within ");
-	ncs_append_duration(text, size, clock->error_ns);
-	ncs_append(text, size, ".");
+	return ncs_phrase("channel %u %s %d", channel->channel,
+			  channel->send ? "send to" : "recv from",
+			  channel->peer);
 }
+
+/* --- Clauses ---------------------------------------------------------------- */
 
 static void append_kernel_status(const struct ncs_kernel_view *kernel,
 				 char *text, size_t size)
@@ -133,10 +164,9 @@ static void append_kernel_status(const struct ncs_kernel_view *kernel,
 		return;
 	case NCS_KERNEL_SAMPLED:
 		ncs_append(text, size,
-			   " Kernel timing: 1 group in %llu, so far %llu"
-			   " calls.",
-			   (unsigned long long)kernel->period,
-			   (unsigned long long)kernel->timed_calls);
+			   " Kernel timing: 1 group in %" PRIu64 ", so far"
+			   " %" PRIu64 " calls.",
+			   kernel->period, kernel->timed_calls);
 		return;
 	default:
 		ncs_append(text, size, " Kernel timing: %s: %s.",
@@ -149,16 +179,25 @@ static void append_kernel_status(const struct ncs_kernel_view *kernel,
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			      size_t size)
 {
+	const struct ncs_gpu_clock_view *clock = &rank->now.gpu_clock;
+
 	append_kernel_status(&rank->now.kernel, text, size);
-	append_gpu_clock(&rank->now.gpu_clock, text, size);
+	if (clock->known)
+		ncs_append(text, size, " The GPU's clock is known within %s.",
+			   ncs_duration(clock->error_ns).text);
 }
 
-void ncs_append_separator(char *text, size_t size)
+void ncs_append_clause(char *text, size_t size, const char *format, ...)
 {
 	size_t length = strlen(text);
+	va_list arguments;
 
 	if (length > 0)
 		ncs_append(text, size, text[length - 1] == ':' ? " " : "; ");
+	length = strlen(text);
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
 }
 
 void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
@@ -167,65 +206,49 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 
 	if (ncs_rank_lost(rank) == 0)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "lost %llu since start",
-		   (unsigned long long)ncs_rank_lost(rank));
+	ncs_append_clause(text, size, "lost %" PRIu64 " since start",
+			  ncs_rank_lost(rank));
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++) {
 		if (i == NCS_LOSS_OVERWRITTEN || rank->now.losses[i] == 0)
 			continue;
-		ncs_append(text, size, "%s%llu %s (%s)", separator,
-			   (unsigned long long)rank->now.losses[i],
-			   ncs_loss_name(i), ncs_loss_help(i));
+		ncs_append(text, size, "%s%" PRIu64 " %s (%s)", separator,
+			   rank->now.losses[i], ncs_loss_name(i),
+			   ncs_loss_help(i));
 		separator = ", ";
 	}
-}
-
-void ncs_append_lasting(const struct ncs_rank *rank, bool since_death,
-			uint64_t duration_ns, char *text, size_t size)
-{
-	if (rank && !ncs_rank_end_is_known(rank))
-		ncs_append(text, size, since_death ? "at most " : "at least ");
-	ncs_append_duration(text, size, duration_ns);
 }
 
 void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
 {
 	unsigned state = wait->channel->state;
 
-	ncs_append_separator(text, size);
-	ncs_append_channel(wait->channel, text, size);
-	ncs_append(text, size, ", %s for ", ncs_channel_state_label(state));
-	ncs_append_lasting(wait->rank, false, wait->duration_ns, text, size);
-	ncs_append(text, size, ": %s", ncs_channel_state_help(state));
+	ncs_append_clause(
+		text, size, "%s, %s for %s: %s",
+		ncs_channel_name(wait->channel).text,
+		ncs_channel_state_label(state),
+		ncs_lasting(wait->rank, false, wait->duration_ns).text,
+		ncs_channel_state_help(state));
 }
 
 /* With fewer sampled operations, even the estimated errors are unreliable. */
 #define FEW_OPERATIONS 30
 
-static void append_ns(char *text, size_t size, double ns)
+/* Estimates may be of any size; a bound that is not known is negative. */
+static struct ncs_phrase estimate(double ns)
 {
-	ncs_append_duration(text, size, (uint64_t)(ns < 1e18 ? ns : 1e18));
+	return ns < 0 ? ncs_phrase("?") :
+			ncs_duration((uint64_t)(ns < 1e18 ? ns : 1e18));
 }
 
 /* Appends a mean with its error, unless it is exact. */
 static void append_mean(struct ncs_estimate mean, char *text, size_t size)
 {
-	ncs_append(text, size, "mean ");
-	append_ns(text, size, mean.value);
-	if (mean.error > 0) {
-		ncs_append(text, size, " +-");
-		append_ns(text, size, NCS_ERRORS_95 * mean.error);
-	} else if (mean.error < 0) {
+	ncs_append(text, size, "mean %s", estimate(mean.value).text);
+	if (mean.error > 0)
+		ncs_append(text, size, " +-%s",
+			   estimate(NCS_ERRORS_95 * mean.error).text);
+	else if (mean.error < 0)
 		ncs_append(text, size, " (error -)");
-	}
-}
-
-static void append_bound(char *text, size_t size, double ns)
-{
-	if (ns >= 0)
-		append_ns(text, size, ns);
-	else
-		ncs_append(text, size, "?");
 }
 
 /* Appends a quantile with its bounds. Exact quantiles have none but those of
@@ -233,15 +256,11 @@ static void append_bound(char *text, size_t size, double ns)
 static void append_quantile(const char *name, struct ncs_quantile quantile,
 			    bool is_exact, char *text, size_t size)
 {
-	ncs_append(text, size, ", %s ", name);
-	append_ns(text, size, quantile.value);
-	if (is_exact)
-		return;
-	ncs_append(text, size, " (");
-	append_bound(text, size, quantile.low);
-	ncs_append(text, size, " to ");
-	append_bound(text, size, quantile.high);
-	ncs_append(text, size, ")");
+	ncs_append(text, size, ", %s %s", name, estimate(quantile.value).text);
+	if (!is_exact)
+		ncs_append(text, size, " (%s to %s)",
+			   estimate(quantile.low).text,
+			   estimate(quantile.high).text);
 }
 
 static void append_shares(const struct ncs_rank *rank, bool send,
@@ -277,27 +296,25 @@ void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 	append_quantile("p50", time->p50, time->mean.error == 0, text, size);
 	append_quantile("p99", time->p99, time->mean.error == 0, text, size);
 	append_shares(rank, send, view, text, size);
-	ncs_append(text, size, "; from %s%llu operation%s",
+	ncs_append(text, size, "; from %s%" PRIu64 " operation%s",
 		   view->level > 0 && view->operations < FEW_OPERATIONS ?
 			   "only " :
 			   "",
-		   (unsigned long long)view->operations,
-		   view->operations == 1 ? "" : "s");
+		   view->operations, view->operations == 1 ? "" : "s");
 	if (view->level > 0)
 		ncs_append(text, size, ", 1/%u kept", 1u << view->level);
 	if (ncs_steps_lost(rank->steps) > 0)
-		ncs_append(text, size, ", %llu records overwritten",
-			   (unsigned long long)ncs_steps_lost(rank->steps));
+		ncs_append(text, size, ", %" PRIu64 " records overwritten",
+			   ncs_steps_lost(rank->steps));
 }
 
-/* Appends the error of a difference between two clocks, if it matters. */
-static void append_error(uint64_t error_ns, uint64_t of_ns, char *text,
-			 size_t size)
+/* Returns a difference between two clocks, with its error if that matters. */
+static struct ncs_phrase difference(uint64_t ns, uint64_t error_ns)
 {
-	if (error_ns == 0 || !ncs_error_matters(error_ns, (int64_t)of_ns))
-		return;
-	ncs_append(text, size, "+-");
-	ncs_append_duration(text, size, error_ns);
+	if (error_ns == 0 || !ncs_error_matters(error_ns, (int64_t)ns))
+		return ncs_duration(ns);
+	return ncs_phrase("%s+-%s", ncs_duration(ns).text,
+			  ncs_duration(error_ns).text);
 }
 
 /* Appends "comes last at 93 % of 512 AllReduce, 4.1ms after the others,
@@ -310,15 +327,14 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 
 	if (function == NCS_FUNCTION_COUNT)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "arrives last at %.0f %% of %llu %s, ",
-		   100 * (double)lateness.last / (double)lateness.operations,
-		   (unsigned long long)lateness.operations,
-		   ncs_function_name(function));
-	ncs_append_duration(text, size, lateness.exclusive_ns);
-	append_error(lateness.error_ns, lateness.exclusive_ns, text, size);
-	ncs_append(text, size, " after the others, %s-late",
-		   ncs_late_cause_name(ncs_lateness_cause(&lateness)));
+	ncs_append_clause(
+		text, size,
+		"arrives last at %.0f %% of %" PRIu64 " %s, %s after the"
+		" others, %s-late",
+		100 * (double)lateness.last / (double)lateness.operations,
+		lateness.operations, ncs_function_name(function),
+		difference(lateness.exclusive_ns, lateness.error_ns).text,
+		ncs_late_cause_name(ncs_lateness_cause(&lateness)));
 	if (view->is_straggler)
 		ncs_append(text, size, ", which costs %.1f %% of the time",
 			   100 * view->cost.share);
@@ -331,16 +347,16 @@ static void append_unseen(const struct ncs_lateness_view *view, char *text,
 	const struct ncs_lateness_count *count = &view->count;
 
 	if (count->compared < count->seen)
-		ncs_append(text, size, " (%llu of %llu seen were compared",
-			   (unsigned long long)count->compared,
-			   (unsigned long long)count->seen);
+		ncs_append(text, size,
+			   " (%" PRIu64 " of %" PRIu64 " seen were compared",
+			   count->compared, count->seen);
 	else if (count->records_lost > 0)
 		ncs_append(text, size, " (of what was seen");
 	else
 		return;
 	if (count->records_lost > 0)
-		ncs_append(text, size, ", %llu records overwritten",
-			   (unsigned long long)count->records_lost);
+		ncs_append(text, size, ", %" PRIu64 " records overwritten",
+			   count->records_lost);
 	ncs_append(text, size, ")");
 }
 
@@ -354,22 +370,17 @@ void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
-	if (!view && ncs_rank_is_apart(rank)) {
-		ncs_append_separator(text, size);
-		ncs_append(text, size,
-			   "lateness not known: clocks are not aligned");
-	}
+	if (!view && ncs_rank_is_apart(rank))
+		ncs_append_clause(text, size,
+				  "lateness not known: clocks are not aligned");
 	if (!view)
 		return;
 	append_last(rank, text, size);
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "late by ");
-	ncs_append_duration(text, size, view->recent.median_ns);
-	append_error(view->recent.error_ns, view->recent.median_ns, text, size);
-	ncs_append(text, size, " (p99 ");
-	ncs_append_duration(text, size, view->recent.p99_ns);
-	ncs_append(text, size, ") at %llu collectives",
-		   (unsigned long long)view->recent.operations);
+	ncs_append_clause(
+		text, size, "late by %s (p99 %s) at %" PRIu64 " collectives",
+		difference(view->recent.median_ns, view->recent.error_ns).text,
+		ncs_duration(view->recent.p99_ns).text,
+		view->recent.operations);
 	if (view->recent.last == 0)
 		ncs_append(text, size, ", never last");
 	if (ncs_rank_is_apart(rank))
@@ -385,12 +396,10 @@ void ncs_append_late_now(const struct ncs_rank *rank, char *text, size_t size)
 	ncs_rank_late_now(rank, &now);
 	if (now.late_ns == 0)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "%zu rank%s wait%s for it in ", now.waiting,
-		   now.waiting == 1 ? "" : "s", now.waiting == 1 ? "s" : "");
-	ncs_append_numbered(text, size, now.function, now.number);
-	ncs_append(text, size, ", for ");
-	ncs_append_duration(text, size, now.late_ns);
+	ncs_append_clause(text, size, "%zu rank%s for it in %s, for %s",
+			  now.waiting, now.waiting == 1 ? " waits" : "s wait",
+			  ncs_call_name(now.function, now.number).text,
+			  ncs_duration(now.late_ns).text);
 }
 
 void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
@@ -402,19 +411,15 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 
 	if (!skew)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "ranks arrive ");
-	ncs_append_duration(text, size, skew->median_ns);
-	append_error(skew->error_ns, skew->median_ns, text, size);
-	ncs_append(text, size, " apart");
-	if (skew->moved > 0) {
-		ncs_append(text, size, ", then data moves for ");
-		ncs_append_duration(text, size, skew->moving_ns);
-		append_error(skew->moving_error_ns, skew->moving_ns, text,
-			     size);
-	}
-	ncs_append(text, size, " (medians of %llu collectives of %zu ranks)",
-		   (unsigned long long)skew->operations, skew->ranks);
+	ncs_append_clause(text, size, "ranks arrive %s apart",
+			  difference(skew->median_ns, skew->error_ns).text);
+	if (skew->moved > 0)
+		ncs_append(
+			text, size, ", then data moves for %s",
+			difference(skew->moving_ns, skew->moving_error_ns).text);
+	ncs_append(text, size,
+		   " (medians of %" PRIu64 " collectives of %zu ranks)",
+		   skew->operations, skew->ranks);
 	if (communicator->other_clocks > 0)
 		ncs_append(text, size,
 			   ", not compared with %zu that ha%s a different"
@@ -423,8 +428,6 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 			   communicator->other_clocks == 1 ? "s" : "ve");
 	if (!straggler)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append_rank(straggler, text, size);
-	ncs_append(text, size, ":");
+	ncs_append_clause(text, size, "%s:", ncs_rank_name(straggler).text);
 	append_last(straggler, text, size);
 }

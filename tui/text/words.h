@@ -15,42 +15,58 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 
-/* Appends "rank 5", or "pid 1234" if the rank is not known. */
-void ncs_append_rank(const struct ncs_rank *rank, char *text, size_t size);
+/* Some words for a text, which end with the expression in which they are made:
+ * ncs_append(text, size, "after %s", ncs_duration(ns).text). */
+struct ncs_phrase {
+	char text[192];
+};
 
-/* Appends " of COMMUNICATOR" as a rank's identity has it; not if that is only an
- * id and the model has no other communicator. `communicator` may be NULL. */
-void ncs_append_of(const struct ncs_identity *identity,
-		   const struct ncs_communicator *communicator, char *text,
-		   size_t size);
+/* Returns such words, cut to fit. */
+struct ncs_phrase ncs_phrase(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 
-/* Appends "rank 5 of world". */
-void ncs_append_rank_of(const struct ncs_rank *rank, char *text, size_t size);
+/* Returns a duration: "4.1ms". */
+struct ncs_phrase ncs_duration(uint64_t duration_ns);
 
-/* Appends the name of a communicator, or "communicator of rank 5" if it has
- * none. */
-void ncs_append_communicator(const struct ncs_communicator *communicator,
-			     char *text, size_t size);
+/* Returns a number of bytes as nccl-tests does: "64M". */
+struct ncs_phrase ncs_size(uint64_t bytes);
 
-/* Appends "channel 3 send to 6". */
-void ncs_append_channel(const struct ncs_channel_view *channel, char *text,
-			size_t size);
-
-/* Appends a duration. */
-void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);
-
-/* Appends a duration of a rank, which may be NULL. If nobody knows when its
+/* Returns a duration of a rank, which may be NULL. If nobody knows when its
  * process died, it was in its state for "at least" so long, and its death, with
  * `since_death`, is "at most" so long ago. */
-void ncs_append_lasting(const struct ncs_rank *rank, bool since_death,
-			uint64_t duration_ns, char *text, size_t size);
+struct ncs_phrase ncs_lasting(const struct ncs_rank *rank, bool since_death,
+			      uint64_t duration_ns);
 
-/* Appends " (dead)", " (finished)" or the like unless the rank is live. */
-void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size);
+/* Returns "rank 5", or "pid 1234" if the rank is not known. */
+struct ncs_phrase ncs_rank_name(const struct ncs_rank *rank);
 
-/* Appends the separator of two clauses: "; ", or a blank after a colon; nothing
+/* Returns " of COMMUNICATOR" as a rank's identity has it; "" if that is only an
+ * id and the model has no other communicator. `communicator` may be NULL. */
+struct ncs_phrase ncs_of(const struct ncs_identity *identity,
+			 const struct ncs_communicator *communicator);
+
+/* Returns "rank 5 of world". */
+struct ncs_phrase ncs_rank_of(const struct ncs_rank *rank);
+
+/* Returns " (dead)", " (finished)" or the like; "" if the rank is live. */
+struct ncs_phrase ncs_rank_life(const struct ncs_rank *rank);
+
+/* Returns the name of a communicator, or "communicator of rank 5" if it has
+ * none. */
+struct ncs_phrase
+ncs_communicator_name(const struct ncs_communicator *communicator);
+
+/* Returns "AllReduce #4", without the number if that is
+ * NCS_NO_SEQUENCE_NUMBER. */
+struct ncs_phrase ncs_call_name(unsigned function, uint64_t number);
+
+/* Returns "channel 3 send to 6". */
+struct ncs_phrase ncs_channel_name(const struct ncs_channel_view *channel);
+
+/* Appends a clause behind a separator: "; ", or a blank after a colon; nothing
  * at the beginning. */
-void ncs_append_separator(char *text, size_t size);
+void ncs_append_clause(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Appends a clause on a channel's wait: "channel 3 send to 6, peer for 41.2s",
  * and the meaning of that state. */

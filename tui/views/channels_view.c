@@ -2,12 +2,12 @@
 /* Channels: one row for each channel, direction and peer. Must not
  * draw.
  */
-#include "analysis/records/step_stats.h"
 #include "tui/views/view.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/records/step_stats.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
 #include "tui/views/wait_cells.h"
@@ -42,10 +42,9 @@ static void append_under_way(const struct ncs_channel_view *channel, char *text,
 {
 	if (channel->state == NCS_CHANNEL_IDLE || channel->operation == 0)
 		return;
-	ncs_append(text, size, " Step %llu", (unsigned long long)channel->step);
+	ncs_append(text, size, " Step %" PRIu64, channel->step);
 	if (channel->nsteps > 0)
-		ncs_append(text, size, " of %llu",
-			   (unsigned long long)channel->nsteps);
+		ncs_append(text, size, " of %" PRIu64, channel->nsteps);
 	ncs_append(text, size, ", %s.", ncs_function_name(channel->function));
 }
 
@@ -70,13 +69,11 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		.duration_ns = ncs_wait_ns(row->rank, channel),
 	};
 
-	ncs_append_rank_of(row->rank, text, size);
-	ncs_append_liveness(row->rank, text, size);
-	ncs_append(text, size, ":");
+	ncs_append(text, size, "%s%s:", ncs_rank_of(row->rank).text,
+		   ncs_rank_life(row->rank).text);
 	if (channel->state == NCS_CHANNEL_IDLE) {
-		ncs_append(text, size, " ");
-		ncs_append_channel(channel, text, size);
-		ncs_append(text, size, ", idle: %s.",
+		ncs_append(text, size, " %s, idle: %s.",
+			   ncs_channel_name(channel).text,
 			   ncs_channel_state_help(channel->state));
 		append_steps(row, text, size);
 		return;
@@ -95,16 +92,15 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_channel_view *channel = channel_of(row);
 	uint64_t wait_ns = ncs_wait_ns(row->rank, channel);
 
-	ncs_append_channel(channel, text, size);
-	ncs_append(text, size, ": %s", ncs_channel_state_label(channel->state));
+	ncs_append(text, size, "%s: %s", ncs_channel_name(channel).text,
+		   ncs_channel_state_label(channel->state));
 	if (channel->state == NCS_CHANNEL_IDLE)
 		return;
-	ncs_append(text, size, " for ");
-	ncs_append_lasting(row->rank, false, wait_ns, text, size);
+	ncs_append(text, size, " for %s",
+		   ncs_lasting(row->rank, false, wait_ns).text);
 	if (channel->nsteps > 0)
-		ncs_append(text, size, ", step %llu of %llu",
-			   (unsigned long long)channel->step,
-			   (unsigned long long)channel->nsteps);
+		ncs_append(text, size, ", step %" PRIu64 " of %" PRIu64,
+			   channel->step, channel->nsteps);
 }
 
 const struct ncs_screen_view ncs_screen_channels = {

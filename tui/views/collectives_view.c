@@ -4,11 +4,13 @@
  */
 #include "tui/views/view.h"
 
-#include "analysis/records/operation_record.h"
+#include <inttypes.h>
+
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/moving.h"
+#include "analysis/records/operation_record.h"
 #include "tui/text/words.h"
 
 static struct ncs_moving_view moving_of(const struct ncs_row *row)
@@ -50,22 +52,20 @@ static void append_moving(const struct ncs_moving_view *view, char *text,
 {
 	ncs_append(text, size,
 		   " MOVE is from the begin on the last rank to the end on the"
-		   " last rank; median of the latest %llu launches",
-		   (unsigned long long)view->launches);
+		   " last rank; median of the latest %" PRIu64 " launches",
+		   view->launches);
 	if (view->operations > view->launches)
-		ncs_append(text, size, " with %llu operations",
-			   (unsigned long long)view->operations);
+		ncs_append(text, size, " with %" PRIu64 " operations",
+			   view->operations);
 	ncs_append(text, size, ", times from the %s.",
 		   ncs_timing_name(view->timing));
 	if (view->algbw < 0)
 		ncs_append(text, size,
 			   " No bandwidth: MOVE is within its error, or sizes"
 			   " are not known.");
-	if (!view->is_stale)
-		return;
-	ncs_append(text, size, " The latest ended ");
-	ncs_append_duration(text, size, view->age_ns);
-	ncs_append(text, size, " ago.");
+	if (view->is_stale)
+		ncs_append(text, size, " The latest ended %s ago.",
+			   ncs_duration(view->age_ns).text);
 }
 
 /* Appends that only some of the ranks are seen together. */
@@ -121,10 +121,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	struct ncs_moving_view view = moving_of(row);
 
-	ncs_append(text, size, "%s of ",
-		   ncs_function_name((unsigned)row->index));
-	ncs_append_communicator(row->communicator, text, size);
-	ncs_append(text, size, ":");
+	ncs_append(text, size,
+		   "%s of %s:", ncs_function_name((unsigned)row->index),
+		   ncs_communicator_name(row->communicator).text);
 	if (view.operations == 0) {
 		append_unknown(row, text, size);
 		return;

@@ -4,7 +4,7 @@
  */
 #include "tui/views/view.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "analysis/base/value_names.h"
 #include "tui/text/launch_text.h"
@@ -33,12 +33,11 @@ static enum ncs_severity severity(const struct ncs_row *row)
 }
 
 /* "rank 2 and 3 more" */
-static void append_ranks(const struct ncs_rank *first, size_t count, char *text,
-			 size_t size)
+static struct ncs_phrase ranks(const struct ncs_rank *first, size_t count)
 {
-	ncs_append_rank(first, text, size);
-	if (count > 1)
-		ncs_append(text, size, " and %zu more", count - 1);
+	return count > 1 ? ncs_phrase("%s and %zu more",
+				      ncs_rank_name(first).text, count - 1) :
+			   ncs_rank_name(first);
 }
 
 static void append_behind(const struct ncs_communicator *communicator,
@@ -47,15 +46,16 @@ static void append_behind(const struct ncs_communicator *communicator,
 	const struct ncs_progress *progress = &communicator->progress;
 	uint64_t behind = ncs_progress_behind(progress);
 
-	append_ranks(progress->slowest, progress->slowest_count, text, size);
-	ncs_append(text, size, " %s %llu call%s behind ",
-		   progress->slowest_count > 1 ? "are" : "is",
-		   (unsigned long long)behind, behind == 1 ? "" : "s");
-	append_ranks(progress->fastest, progress->fastest_count, text, size);
-	ncs_append(text, size, " in %s: at #%llu of #%llu",
-		   ncs_function_name(communicator->function),
-		   (unsigned long long)progress->least,
-		   (unsigned long long)progress->most);
+	ncs_append_clause(
+		text, size,
+		"%s %s %" PRIu64 " call%s behind %s in %s: at #%" PRIu64
+		" of #%" PRIu64,
+		ranks(progress->slowest, progress->slowest_count).text,
+		progress->slowest_count > 1 ? "are" : "is", behind,
+		behind == 1 ? "" : "s",
+		ranks(progress->fastest, progress->fastest_count).text,
+		ncs_function_name(communicator->function), progress->least,
+		progress->most);
 	if (communicator->live > 0 &&
 	    ncs_progress_is_held_up(progress, communicator->function))
 		ncs_append(text, size, ", and not moving");
@@ -65,13 +65,16 @@ static void append_level(const struct ncs_communicator *communicator,
 			 char *text, size_t size)
 {
 	const struct ncs_progress *progress = &communicator->progress;
+	struct ncs_phrase call =
+		ncs_call_name(communicator->function, progress->most);
 
 	if (progress->known > 1)
-		ncs_append(text, size, "%zu ranks are level", progress->known);
+		ncs_append_clause(text, size, "%zu ranks are level, at %s",
+				  progress->known, call.text);
 	else
-		append_ranks(progress->slowest, 1, text, size);
-	ncs_append(text, size, "%s at ", progress->known > 1 ? "," : " is");
-	ncs_append_numbered(text, size, communicator->function, progress->most);
+		ncs_append_clause(text, size, "%s is at %s",
+				  ncs_rank_name(progress->slowest).text,
+				  call.text);
 }
 
 static void append_progress(const struct ncs_communicator *communicator,
@@ -81,9 +84,8 @@ static void append_progress(const struct ncs_communicator *communicator,
 	size_t expected = communicator->live > 0 ? communicator->live :
 						   communicator->rank_count;
 
-	ncs_append_separator(text, size);
 	if (progress->known == 0) {
-		ncs_append(text, size, "no sequence number is known");
+		ncs_append_clause(text, size, "no sequence number is known");
 		return;
 	}
 	if (ncs_progress_behind(progress) > 0)
@@ -107,15 +109,14 @@ static void append_dead(const struct ncs_communicator *communicator, char *text,
 			first = communicator->ranks[i];
 	if (!first)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "dead: ");
-	append_ranks(first, communicator->dead, text, size);
+	ncs_append_clause(text, size, "dead: %s",
+			  ranks(first, communicator->dead).text);
 	if (communicator->progress.known == 0 || communicator->live == 0)
 		return;
 	number = first->now.functions[communicator->function]
 			 .last_sequence_number;
 	if (number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(text, size, ", at %llu", (unsigned long long)number);
+		ncs_append(text, size, ", at %" PRIu64, number);
 }
 
 static void append_oldest(const struct ncs_communicator *communicator,
@@ -125,28 +126,22 @@ static void append_oldest(const struct ncs_communicator *communicator,
 
 	if (oldest->duration_ns < NCS_LONG_WAIT_NS)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append_rank(oldest->rank, text, size);
-	ncs_append(text, size, ":");
+	ncs_append_clause(text, size, "%s:", ncs_rank_name(oldest->rank).text);
 	ncs_append_oldest(oldest->rank, text, size);
 }
 
 static void append_counts(const struct ncs_communicator *communicator,
 			  char *text, size_t size)
 {
-	if (communicator->silent > 0) {
-		ncs_append_separator(text, size);
-		ncs_append(text, size, "%zu silent", communicator->silent);
-	}
-	if (communicator->finished > 0) {
-		ncs_append_separator(text, size);
-		ncs_append(text, size, "%zu finished", communicator->finished);
-	}
-	if (communicator->lost > 0) {
-		ncs_append_separator(text, size);
-		ncs_append(text, size, "lost %llu",
-			   (unsigned long long)communicator->lost);
-	}
+	if (communicator->silent > 0)
+		ncs_append_clause(text, size, "%zu silent",
+				  communicator->silent);
+	if (communicator->finished > 0)
+		ncs_append_clause(text, size, "%zu finished",
+				  communicator->finished);
+	if (communicator->lost > 0)
+		ncs_append_clause(text, size, "lost %" PRIu64,
+				  communicator->lost);
 }
 
 /* Appends the progress of the rank that is at the earliest launch. */
@@ -158,9 +153,7 @@ static void append_launches(const struct ncs_communicator *communicator,
 
 	if (!last || last->now.launches.launched == 0)
 		return;
-	ncs_append_separator(text, size);
-	ncs_append_rank(last, text, size);
-	ncs_append(text, size, ":");
+	ncs_append_clause(text, size, "%s:", ncs_rank_name(last).text);
 	ncs_append_launch_progress(last, text, size);
 	ncs_append_launch_timing(last, text, size);
 }
@@ -169,8 +162,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_communicator *communicator = row->communicator;
 
-	ncs_append_communicator(communicator, text, size);
-	ncs_append(text, size, ":");
+	ncs_append(text, size, "%s:", ncs_communicator_name(communicator).text);
 	append_progress(communicator, text, size);
 	append_dead(communicator, text, size);
 	append_counts(communicator, text, size);
@@ -190,17 +182,17 @@ static void append_count(size_t count, const char *word, char *text,
 static void title(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_communicator *communicator = row->communicator;
-	size_t ranks = communicator->rank_count;
+	size_t count = communicator->rank_count;
 
-	ncs_append_communicator(communicator, text, size);
-	ncs_append(text, size, ": %zu rank%s", ranks, ranks == 1 ? "" : "s");
+	ncs_append(text, size, "%s: %zu rank%s",
+		   ncs_communicator_name(communicator).text, count,
+		   count == 1 ? "" : "s");
 	append_count(communicator->dead, "dead", text, size);
 	append_count(communicator->finished, "finished", text, size);
 	append_count(communicator->silent, "silent", text, size);
-	if (!communicator->oldest.rank)
-		return;
-	ncs_append(text, size, ", oldest wait ");
-	ncs_append_duration(text, size, communicator->oldest.duration_ns);
+	if (communicator->oldest.rank)
+		ncs_append(text, size, ", oldest wait %s",
+			   ncs_duration(communicator->oldest.duration_ns).text);
 }
 
 const struct ncs_screen_view ncs_screen_communicators = {

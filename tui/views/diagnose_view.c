@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "tui/term/wrap.h"
-#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/words.h"
 

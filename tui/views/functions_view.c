@@ -4,7 +4,7 @@
  */
 #include "tui/views/view.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
@@ -64,11 +64,10 @@ static void append_times(const struct ncs_row *row, char *text, size_t size)
 		return;
 	}
 	ncs_append(text, size,
-		   " Times from the %s (%s), of %llu of %llu"
+		   " Times from the %s (%s), of %" PRIu64 " of %" PRIu64
 		   " operations.",
 		   ncs_timing_name(timing), ncs_timing_help(timing),
-		   (unsigned long long)function->timed[timing],
-		   (unsigned long long)function->operations);
+		   function->timed[timing], function->operations);
 }
 
 static void append_in_flight(const struct ncs_row *row, char *text, size_t size)
@@ -77,15 +76,15 @@ static void append_in_flight(const struct ncs_row *row, char *text, size_t size)
 
 	if (!oldest || age_ns(row, oldest) < NCS_LONG_WAIT_NS)
 		return;
-	ncs_append(text, size, " In flight for ");
-	ncs_append_duration(text, size, age_ns(row, oldest));
+	ncs_append(text, size, " In flight for %s",
+		   ncs_duration(age_ns(row, oldest)).text);
 	if (oldest->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(text, size, ": number %llu",
-			   (unsigned long long)oldest->sequence_number);
+		ncs_append(text, size, ": number %" PRIu64,
+			   oldest->sequence_number);
 	if (oldest->children_started > 0)
-		ncs_append(text, size, ", %llu of %llu parts done.",
-			   (unsigned long long)oldest->children_done,
-			   (unsigned long long)oldest->children_started);
+		ncs_append(text, size,
+			   ", %" PRIu64 " of %" PRIu64 " parts done.",
+			   oldest->children_done, oldest->children_started);
 	else
 		ncs_append(text, size, ", its launch is %s.",
 			   ncs_launch_phase_name(
@@ -104,10 +103,9 @@ static void append_launches(const struct ncs_rank *rank, char *text,
 
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
-	ncs_append(text, size, "%s, ", ncs_function_name((unsigned)row->index));
-	ncs_append_rank_of(row->rank, text, size);
-	ncs_append_liveness(row->rank, text, size);
-	ncs_append(text, size, ":");
+	ncs_append(text, size,
+		   "%s, %s%s:", ncs_function_name((unsigned)row->index),
+		   ncs_rank_of(row->rank).text, ncs_rank_life(row->rank).text);
 	append_in_flight(row, text, size);
 	append_times(row, text, size);
 	append_launches(row->rank, text, size);

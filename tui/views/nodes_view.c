@@ -53,12 +53,11 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, "%s: ", node->name);
 	ncs_append_node_why(node, text, size);
 	ncs_append(text, size, ".");
-	if (age_ns != UINT64_MAX) {
-		ncs_append(text, size, " Its latest look, ");
-		ncs_append_duration(text, size, age_ns);
-		ncs_append(text, size, " ago, has %u rank%s.", node->ranks,
+	if (age_ns != UINT64_MAX)
+		ncs_append(text, size,
+			   " Its latest look, %s ago, has %u rank%s.",
+			   ncs_duration(age_ns).text, node->ranks,
 			   node->ranks == 1 ? "" : "s");
-	}
 	append_losses(node, text, size);
 	ncs_append(text, size, " Enter goes to its ranks.");
 }

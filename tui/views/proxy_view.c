@@ -233,11 +233,12 @@ static void draw_one_line(const struct ncs_row *row, int y, int x, int width)
 	int end = x + width;
 	double share;
 
-	ncs_append(text, sizeof(text), ">%c %s ",
+	ncs_append(text, sizeof(text), ">%c %s %s",
 		   ncs_proxy_state_letter(proxy->state),
-		   ncs_proxy_state_name(proxy->state));
-	if (proxy->state != NCS_PROXY_UNKNOWN)
-		ncs_append_duration(text, sizeof(text), duration_ns(row));
+		   ncs_proxy_state_name(proxy->state),
+		   proxy->state == NCS_PROXY_UNKNOWN ?
+			   "" :
+			   ncs_duration(duration_ns(row)).text);
 	x += ncs_term_put(y, x, end - x, NCS_ROLE_HIGHLIGHT, text) + 1;
 	for (unsigned i = 0; i < PLACES && x < end; i++) {
 		share_of(row, i, number, sizeof(number), &share);
@@ -254,20 +255,19 @@ static void append_state(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
 
-	ncs_append_liveness(row->rank, text, size);
-	ncs_append(text, size, ": %s", ncs_proxy_state_name(proxy->state));
-	if (proxy->state != NCS_PROXY_UNKNOWN) {
-		ncs_append(text, size, " for ");
-		ncs_append_duration(text, size, duration_ns(row));
-	}
+	ncs_append(text, size, "%s: %s", ncs_rank_life(row->rank).text,
+		   ncs_proxy_state_name(proxy->state));
+	if (proxy->state != NCS_PROXY_UNKNOWN)
+		ncs_append(text, size, " for %s",
+			   ncs_duration(duration_ns(row)).text);
 }
 
 static void draw_caption(const struct ncs_row *row, const struct ncs_rect *rect)
 {
-	char text[NCS_EXPLAIN_MAX] = "proxy thread of ";
+	char text[NCS_EXPLAIN_MAX] = "";
 
-	ncs_append_rank_of(row->rank, text, sizeof(text));
-	ncs_append(text, sizeof(text), ", pid %u", ncs_rank_pid(row->rank));
+	ncs_append(text, sizeof(text), "proxy thread of %s, pid %u",
+		   ncs_rank_of(row->rank).text, ncs_rank_pid(row->rank));
 	append_state(row, text, sizeof(text));
 	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_STRONG, text);
 }
@@ -292,7 +292,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
 	struct ncs_wait oldest = ncs_oldest_wait(row->rank);
 
-	ncs_append_rank_of(row->rank, text, size);
+	ncs_append(text, size, "%s", ncs_rank_of(row->rank).text);
 	append_state(row, text, size);
 	ncs_append(text, size, ": %s", ncs_proxy_state_help(proxy->state));
 	if (oldest.channel && oldest.duration_ns >= NCS_LONG_WAIT_NS)

@@ -4,7 +4,7 @@
  */
 #include "tui/views/view.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "analysis/base/timings.h"
 #include "analysis/model/range_totals.h"
@@ -30,23 +30,20 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_range_sum *sum = sum_of(row);
 	unsigned timing = ncs_best_timing(sum->timed);
 
-	ncs_append_rank_of(row->rank, text, size);
-	ncs_append(text, size, ": ");
+	ncs_append(text, size, "%s: ", ncs_rank_of(row->rank).text);
 	/* The table shows the last component of the path only. */
 	ncs_range_append_path(&row->rank->now, sum->range->number, text, size);
-	ncs_append(text, size, ": %llu operations",
-		   (unsigned long long)sum->operations);
+	ncs_append(text, size, ": %" PRIu64 " operations", sum->operations);
 	if (sum->operations != sum->range->operations)
-		ncs_append(text, size, ", %llu of them directly",
-			   (unsigned long long)sum->range->operations);
+		ncs_append(text, size, ", %" PRIu64 " of them directly",
+			   sum->range->operations);
 	ncs_append(text, size, ".");
 	if (sum->range->busy > 0)
-		ncs_append(text, size, " %llu make progress now.",
-			   (unsigned long long)sum->range->busy);
+		ncs_append(text, size, " %" PRIu64 " make progress now.",
+			   sum->range->busy);
 	if (timing < NCS_TIMING_COUNT)
-		ncs_append(text, size, " %llu timed by the %s.",
-			   (unsigned long long)sum->timed[timing],
-			   ncs_timing_name(timing));
+		ncs_append(text, size, " %" PRIu64 " timed by the %s.",
+			   sum->timed[timing], ncs_timing_name(timing));
 	if (sum->range->number == NCS_RANGE_OTHER)
 		ncs_append(text, size,
 			   " These are all ranges for which there was no room;"

@@ -2,7 +2,7 @@
 /* Ranks: one row for each rank of each communicator. Must not draw. */
 #include "tui/views/view.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
@@ -95,52 +95,48 @@ static void group_title(const struct ncs_fold_group *group,
 		ncs_oldest_add(&oldest, rows[i].row.rank);
 		lost += ncs_rank_lost_in_window(rows[i].row.rank);
 	}
-	if (oldest.rank) {
-		ncs_append(text, size, "; the oldest wait is ");
-		ncs_append_duration(text, size, oldest.duration_ns);
-	}
+	if (oldest.rank)
+		ncs_append(text, size, "; the oldest wait is %s",
+			   ncs_duration(oldest.duration_ns).text);
 	if (lost > 0)
-		ncs_append(text, size, "; lost %llu", (unsigned long long)lost);
+		ncs_append(text, size, "; lost %" PRIu64, lost);
 }
 
 static void append_life(const struct ncs_rank *rank, char *text, size_t size)
 {
 	const struct ncs_snapshot *now = &rank->now;
 
-	ncs_append_separator(text, size);
 	switch (now->liveness) {
 	case NCS_DEAD:
-		ncs_append(text, size,
-			   "dead: process %u is gone; its last state is shown",
-			   ncs_rank_pid(rank));
+		ncs_append_clause(
+			text, size,
+			"dead: process %u is gone; its last state is shown",
+			ncs_rank_pid(rank));
 		break;
 	case NCS_FINISHED:
-		ncs_append(text, size,
-			   "finished: the communicator was finalized");
+		ncs_append_clause(text, size,
+				  "finished: the communicator was finalized");
 		break;
 	case NCS_SILENT:
-		ncs_append(text, size,
-			   "silent: NCCL has reported nothing for"
-			   " ");
-		ncs_append_duration(text, size,
-				    now->taken_ns - now->last_call_ns);
+		ncs_append_clause(
+			text, size, "silent: NCCL has reported nothing for %s",
+			ncs_duration(now->taken_ns - now->last_call_ns).text);
 		break;
 	case NCS_ALIVE:
-		ncs_append(text, size, "alive");
+		ncs_append_clause(text, size, "alive");
 		break;
 	}
 }
 
 static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 {
-	if (ncs_rank_oldest(rank).rank) {
+	if (ncs_rank_oldest(rank).rank)
 		ncs_append_oldest(rank, text, size);
-		return;
-	}
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s",
-		   ncs_rank_is_idle(rank) ? "no operation is in progress" :
-					    "no channel waits");
+	else
+		ncs_append_clause(text, size, "%s",
+				  ncs_rank_is_idle(rank) ?
+					  "no operation is in progress" :
+					  "no channel waits");
 }
 
 /* Appends how late the rank is. An operation that others began only a moment
@@ -158,11 +154,11 @@ static void append_lateness(const struct ncs_rank *rank, char *text,
 
 static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
 {
-	if (rank->now.settings.refused == NCS_REFUSAL_NONE)
-		return;
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "it was asked to collect something else, but %s",
-		   ncs_refusal_help(rank->now.settings.refused));
+	if (rank->now.settings.refused != NCS_REFUSAL_NONE)
+		ncs_append_clause(
+			text, size,
+			"it was asked to collect something else, but %s",
+			ncs_refusal_help(rank->now.settings.refused));
 }
 
 static void explain(const struct ncs_row *row, char *text, size_t size)
@@ -170,8 +166,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_rank *rank = row->rank;
 	bool waits = ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS;
 
-	ncs_append_rank_of(rank, text, size);
-	ncs_append(text, size, ":");
+	ncs_append(text, size, "%s:", ncs_rank_of(rank).text);
 	if (rank->is_past)
 		ncs_append(text, size,
 			   " its node is not seen now; this is its last known"

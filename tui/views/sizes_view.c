@@ -4,12 +4,11 @@
  */
 #include "tui/views/view.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/size_class.h"
-#include "tui/text/format.h"
 #include "tui/text/words.h"
 
 static const struct ncs_class_view *class_of(const struct ncs_row *row)
@@ -31,18 +30,6 @@ static enum ncs_severity severity(const struct ncs_row *row)
 	return NCS_NORMAL;
 }
 
-static void append_size(uint64_t bytes, char *text, size_t size)
-{
-	const struct ncs_value value = {
-		.kind = NCS_VALUE_SIZE,
-		.number = (int64_t)bytes,
-	};
-	char number[32];
-
-	ncs_format_value(number, sizeof(number), &value, 0, false);
-	ncs_append(text, size, "%s", number);
-}
-
 /* Appends the size, algorithm and protocol of a class. */
 static void append_class(const struct ncs_class_view *view, char *text,
 			 size_t size)
@@ -58,9 +45,8 @@ static void append_class(const struct ncs_class_view *view, char *text,
 	} else if (view->size_class == NCS_SIZE_CLASS_EMPTY) {
 		ncs_append(text, size, " of zero bytes");
 	} else {
-		ncs_append(text, size, " of ");
-		append_size(ncs_size_class_low(view->size_class), text, size);
-		ncs_append(text, size, " to under twice as many bytes");
+		ncs_append(text, size, " of %s to under twice as many bytes",
+			   ncs_size(ncs_size_class_low(view->size_class)).text);
 	}
 	if (view->algorithm != NCS_ALGORITHM_UNKNOWN)
 		ncs_append(text, size, ", %s",
@@ -75,19 +61,19 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	const struct ncs_class_view *view = class_of(row);
 	const struct ncs_class_times *times = ncs_times_of_class(view);
 
-	ncs_append(text, size, "%s, ", ncs_function_name(view->function));
-	ncs_append_rank_of(row->rank, text, size);
+	ncs_append(text, size, "%s, %s", ncs_function_name(view->function),
+		   ncs_rank_of(row->rank).text);
 	append_class(view, text, size);
 	if (!times) {
 		ncs_append(text, size, ": no operation was timed.");
 		return;
 	}
-	ncs_append(text, size, ": %llu of %llu operations timed by the %s, ",
-		   (unsigned long long)times->timed,
-		   (unsigned long long)view->operations,
-		   ncs_timing_name(ncs_class_timing(view)));
-	append_size(times->bytes / times->timed, text, size);
-	ncs_append(text, size, " bytes each on average.");
+	ncs_append(text, size,
+		   ": %" PRIu64 " of %" PRIu64 " operations timed by the %s, %s"
+		   " bytes each on average.",
+		   times->timed, view->operations,
+		   ncs_timing_name(ncs_class_timing(view)),
+		   ncs_size(times->bytes / times->timed).text);
 }
 
 const struct ncs_screen_view ncs_screen_sizes = {

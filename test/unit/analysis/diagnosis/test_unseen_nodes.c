@@ -12,7 +12,6 @@
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "test/unit/support/scripted_source.h"
-#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/node_text.h"

@@ -13,7 +13,6 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/names.h"
 #include "test/unit/support/scripted_source.h"
-#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 
 #define MS UINT64_C(1000000)

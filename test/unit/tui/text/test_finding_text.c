@@ -7,7 +7,6 @@
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/unit.h"
-#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
 
