@@ -24,7 +24,7 @@
 
 /* --- Words of both -------------------------------------------------------- */
 
-/* What a $word of a sentence stands for, of a finding or of evidence. */
+/* A $word of a sentence, and what appends it, of a finding or of evidence. */
 struct sentence_word {
 	const char *word; /* in capitals, without $ */
 	void (*append)(const void *of, char *text, size_t size);

@@ -288,7 +288,7 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 /* Each function appends a clause on something that is not checked; nothing if it
  * is. */
 
-/* What is known of communication outside NCCL. */
+/* Communication outside NCCL, as far as it is known. */
 static void append_outside_clause(const struct ncs_model *model, char *text,
 				  size_t size)
 {
@@ -315,7 +315,7 @@ static void append_unseen(const struct ncs_communicator *communicator,
 			   communicator->identity->nranks);
 }
 
-/* Of which functions a communicator's calls are reported, but no operation. */
+/* Functions of which a communicator's calls are reported, but no operation. */
 static void append_unreported(const struct ncs_communicator *communicator,
 			      char *text, size_t size)
 {
