@@ -16,9 +16,7 @@
 #include "tui/text/format.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
-#include "tui/text/launch_text.h"
 #include "tui/text/node_text.h"
-#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 #define GAP "  "

@@ -14,7 +14,7 @@
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
-#include "tui/text/step_text.h"
+#include "tui/text/job_text.h"
 
 /* --- Embedded documents --------------------------------------------------- */
 

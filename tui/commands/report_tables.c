@@ -11,7 +11,6 @@
 #include "tui/text/finding_text.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
-#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 /* More rows of a table, and ranks of a matrix, are left to the data. */

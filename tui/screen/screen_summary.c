@@ -18,7 +18,7 @@
 #include "tui/term/wrap.h"
 #include "tui/text/format.h"
 #include "tui/text/job_verdict.h"
-#include "tui/text/step_text.h"
+#include "tui/text/job_text.h"
 #include "tui/text/words.h"
 #include "tui/views/wait_cells.h"
 

@@ -17,7 +17,7 @@
 #include "analysis/model/stragglers.h"
 #include "tui/text/format.h"
 #include "tui/text/node_text.h"
-#include "tui/text/step_text.h"
+#include "tui/text/job_text.h"
 #include "tui/text/words.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

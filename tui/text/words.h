@@ -94,6 +94,21 @@ void ncs_append_late_now(const struct ncs_rank *rank, char *text, size_t size);
 void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 		     size_t size);
 
+/* Appends "launch 75 of 80 began 3.2s ago, 4 are ahead on the host"; nothing if
+ * no launch is followed. */
+void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
+				size_t size);
+
+/* Appends "1 launch in 8 is timed, 120 so far: " and the reason; nothing if the
+ * plugin does not say. */
+void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
+			      size_t size);
+
+/* Appends what a rank has waited for longest (analysis/model/oldest.h): a
+ * channel's wait, or "AllReduce #41, stream for 3.2s: ". Appends nothing if it
+ * waits for nothing. */
+void ncs_append_oldest(const struct ncs_rank *rank, char *text, size_t size);
+
 /* Appends sentences on kernel timing and on the GPU's clock, if these are
  * known. */
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 
 #include "analysis/base/value_names.h"
-#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
 

@@ -8,7 +8,6 @@
 
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
-#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 
 static const struct ncs_function_view *function_of(const struct ncs_row *row)

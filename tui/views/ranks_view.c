@@ -8,7 +8,6 @@
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 #include "tui/text/job_text.h"
-#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
 #include "tui/views/wait_cells.h"
