@@ -10,7 +10,7 @@
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
-#include "tui/views/wait_cells.h"
+#include "tui/views/row_looks.h"
 
 #define LINE_BYTES 256
 /* Width from which on two graphs stand side by side. */

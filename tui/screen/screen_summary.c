@@ -20,7 +20,7 @@
 #include "tui/text/job_verdict.h"
 #include "tui/text/job_text.h"
 #include "tui/text/words.h"
-#include "tui/views/wait_cells.h"
+#include "tui/views/row_looks.h"
 
 #define LINE_BYTES 512
 /* Where the figures of a line begin, behind its word; "NO VERDICT" is the

@@ -19,8 +19,8 @@
 
 #include <term.h>
 
+#include "shm/characters.h"
 #include "tui/term/curses.h"
-#include "tui/term/shown_text.h"
 #include "tui/term/terminal_rescue.h"
 
 #define ESCAPE 27
@@ -502,6 +502,114 @@ int ncs_term_key(void)
 
 /* --- Text ----------------------------------------------------------------- */
 
+#define SHOWN_MAX 1024
+
+/* Text as the terminal shows it: characters, and the cells that each takes, without
+ * control sequences or a character that joins its neighbour or changes the direction
+ * of writing. */
+struct shown_text {
+	wchar_t text[SHOWN_MAX];
+	signed char cells[SHOWN_MAX];
+	size_t length;
+	int width; /* number of cells of the whole text */
+};
+
+#define REPLACEMENT 0xfffd
+
+/* Decodes one character and moves *text behind it. Returns REPLACEMENT for a
+ * byte that is not valid UTF-8. */
+static uint32_t next_character(const char **text)
+{
+	uint32_t character = REPLACEMENT;
+	size_t length = ncs_utf8_decode(*text, &character);
+
+	*text += length > 0 ? length : 1;
+	return character;
+}
+
+/* Returns an ASCII replacement for each character that the program's own texts
+ * use, and "?" for any other. */
+static const char *ascii_for(uint32_t code)
+{
+	static const struct {
+		uint32_t code;
+		const char *ascii;
+	} table[] = {
+		{ 0x2026, "..." }, { 0x00d7, "x" },  { 0x00b5, "u" },
+		{ 0x2013, "-" },   { 0x2192, "->" }, { 0x2190, "<-" },
+		{ 0x2264, "<=" },  { 0x2265, ">=" }, { 0x00b7, "." },
+		{ 0x2019, "'" },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (table[i].code == code)
+			return table[i].ascii;
+	return "?";
+}
+
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+static void show_one(struct shown_text *shown, wchar_t character, int cells)
+{
+	if (shown->length == SHOWN_MAX)
+		return;
+	shown->text[shown->length] = character;
+	shown->cells[shown->length] = (signed char)cells;
+	shown->length++;
+	shown->width += cells;
+}
+
+/* Converts UTF-8. Invalid bytes and characters that cannot be shown become '?'.
+ * If `ascii` is true, non-ASCII characters are replaced by ASCII. */
+static void show_text(struct shown_text *shown, const char *text,
+			bool ascii)
+{
+	shown->length = 0;
+	shown->width = 0;
+	while (*text && shown->length < SHOWN_MAX) {
+		uint32_t code = next_character(&text);
+		int cells;
+
+		if (is_control(code)) {
+			show_one(shown, L'?', 1);
+		} else if (code < 0x80) {
+			show_one(shown, (wchar_t)code, 1);
+		} else if (ascii) {
+			for (const char *c = ascii_for(code); *c; c++)
+				show_one(shown, (wchar_t)*c, 1);
+		} else {
+			/* A character without a column of its own could join,
+			 * hide or reverse its neighbours. */
+			cells = wcwidth((wchar_t)code);
+			if (cells > 0)
+				show_one(shown, (wchar_t)code, cells);
+			else
+				show_one(shown, L'?', 1);
+		}
+	}
+}
+
+/* Cuts the text to `width` cells if it is wider; a text that was cut ends with
+ * `mark`. */
+static void cut_text(struct shown_text *shown, int width,
+			const char *mark, bool ascii)
+{
+	struct shown_text end;
+
+	if (shown->width <= width)
+		return;
+	show_text(&end, mark, ascii);
+	if (end.width > width)
+		end.length = 0, end.width = 0;
+	while (shown->length > 0 && shown->width + end.width > width)
+		shown->width -= shown->cells[--shown->length];
+	for (size_t i = 0; i < end.length; i++)
+		show_one(shown, end.text[i], end.cells[i]);
+}
+
 static void use_role(enum ncs_role role)
 {
 	const struct style *style = style_of(role);
@@ -514,7 +622,7 @@ static void use_role(enum ncs_role role)
 
 int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 {
-	static struct ncs_shown_text shown;
+	static struct shown_text shown;
 
 	if (!term.screen || y < 0 || y >= ncs_term_height() || x < 0)
 		return 0;
@@ -522,8 +630,8 @@ int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 		width = ncs_term_width() - x;
 	if (width <= 0)
 		return 0;
-	ncs_shown_text_set(&shown, text, ncs_term_shows_ascii());
-	ncs_shown_text_cut(&shown, width, ncs_term_symbol(NCS_SYMBOL_CUT),
+	show_text(&shown, text, ncs_term_shows_ascii());
+	cut_text(&shown, width, ncs_term_symbol(NCS_SYMBOL_CUT),
 			   ncs_term_shows_ascii());
 	use_role(role);
 	/* In the last cell of the screen, curses draws the character and then
@@ -550,9 +658,9 @@ void ncs_term_repeat(int y, int x, int count, enum ncs_role role,
 
 int ncs_term_text_width(const char *text)
 {
-	static struct ncs_shown_text shown;
+	static struct shown_text shown;
 
-	ncs_shown_text_set(&shown, text, ncs_term_shows_ascii());
+	show_text(&shown, text, ncs_term_shows_ascii());
 	return shown.width;
 }
 
@@ -594,11 +702,11 @@ void ncs_term_flush(void)
 
 bool ncs_term_save(FILE *file)
 {
-	wchar_t line[NCS_SHOWN_TEXT_MAX];
+	wchar_t line[SHOWN_MAX];
 	int length;
 
 	for (int y = 0; y < ncs_term_height(); y++) {
-		length = mvwinnwstr(stdscr, y, 0, line, NCS_SHOWN_TEXT_MAX - 1);
+		length = mvwinnwstr(stdscr, y, 0, line, SHOWN_MAX - 1);
 		while (length > 0 && line[length - 1] == L' ')
 			length--;
 		line[length > 0 ? length : 0] = L'\0';

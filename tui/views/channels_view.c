@@ -9,8 +9,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/records/step_stats.h"
 #include "tui/text/words.h"
-#include "tui/views/severity.h"
-#include "tui/views/wait_cells.h"
+#include "tui/views/row_looks.h"
 
 static const struct ncs_channel_view *channel_of(const struct ncs_row *row)
 {

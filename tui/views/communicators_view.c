@@ -8,7 +8,7 @@
 
 #include "analysis/base/value_names.h"
 #include "tui/text/words.h"
-#include "tui/views/severity.h"
+#include "tui/views/row_looks.h"
 
 /* Returns the severity of the worst rank, and at least NCS_NOTE if the ranks
  * are held up. */

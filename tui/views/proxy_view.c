@@ -14,7 +14,7 @@
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
-#include "tui/views/severity.h"
+#include "tui/views/row_looks.h"
 
 #define BOXES_HEIGHT 6
 #define LINES_HEIGHT 5

@@ -9,8 +9,7 @@
 #include "analysis/model/waits.h"
 #include "tui/text/job_text.h"
 #include "tui/text/words.h"
-#include "tui/views/severity.h"
-#include "tui/views/wait_cells.h"
+#include "tui/views/row_looks.h"
 
 static enum ncs_severity severity(const struct ncs_row *row)
 {

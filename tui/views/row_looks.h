@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How much attention a rank deserves, for all views that show ranks, and when a
- * row is quiet. Pure. */
-#ifndef NCS_TUI_VIEWS_SEVERITY_H
-#define NCS_TUI_VIEWS_SEVERITY_H
+/* How rows look, for all views that show ranks: how much attention a rank deserves,
+ * when a row is quiet, and one colour for each kind of wait. Pure. */
+#ifndef NCS_TUI_VIEWS_ROW_LOOKS_H
+#define NCS_TUI_VIEWS_ROW_LOOKS_H
 
 #include "analysis/model/model.h"
 #include "tui/table/rows.h"
@@ -22,5 +22,13 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
 /* Whether a column that shows a share of the window shows all of it, or nothing
  * because it is not known. */
 bool ncs_share_is_all(const struct ncs_row *row, enum ncs_column_id column);
+
+/* Returns the role in which a kind of wait is drawn. */
+enum ncs_role ncs_wait_role(unsigned kind);
+
+/* Returns the role of a cell that says what a channel or a rank waits for;
+ * NCS_ROLE_TEXT for any other cell, and where that is not known. */
+enum ncs_role ncs_wait_cell_role(const struct ncs_column *column,
+				 const struct ncs_row *row);
 
 #endif
