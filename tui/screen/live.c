@@ -32,7 +32,6 @@
 #include "tui/text/output.h"
 #include "tui/screen/save.h"
 #include "tui/screen/screen.h"
-#include "tui/screen/screen_frame.h"
 #include "tui/screen/screen_help.h"
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
-#include "tui/screen/screen_head.h"
+#include "tui/screen/screen_parts.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"

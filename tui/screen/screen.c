@@ -19,8 +19,7 @@
 #include "tui/screen/screen_setup.h"
 #include "tui/screen/screen_sort.h"
 #include "tui/screen/screen_timeline.h"
-#include "tui/screen/timeline_axis.h"
-#include "tui/table/table_actions.h"
+#include "tui/table/table.h"
 
 #define WHEEL_ROWS 3
 

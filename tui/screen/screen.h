@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The live view without its terminal's events: samples, keys and clicks change
- * its state (screen_state.h); screen_frame.h draws it.
+ * its state (screen_state.h); screen_frame.c draws it.
  *
  * Keys, samples and the time are arguments, so that a test can show any time of
  * any job; tui/screen/live.c passes the real ones. Must not read a clock or
@@ -8,6 +8,8 @@
  */
 #ifndef NCS_TUI_SCREEN_SCREEN_H
 #define NCS_TUI_SCREEN_SCREEN_H
+
+#include <time.h>
 
 #include "tui/screen/screen_state.h"
 #include "tui/term/term.h"
@@ -38,5 +40,9 @@ int ncs_screen_fill(struct ncs_screen *screen, struct ncs_source *source);
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns);
 unsigned ncs_screen_mouse(struct ncs_screen *screen,
 			  const struct ncs_mouse *mouse, uint64_t now_ns);
+
+/* Draws a frame; the caller flushes it. `wall` is the time in the title. */
+void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
+		     const struct tm *wall);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The selected rank in detail; see screen_detail.h. Must not change the state of
+/* The selected rank in detail; see screen_parts.h. Must not change the state of
  * the screen. Called for each frame.
  */
-#include "tui/screen/screen_detail.h"
+#include "tui/screen/screen_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

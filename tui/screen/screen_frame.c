@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the whole screen; see screen_frame.h. This file draws the lines below
+/* Draws the whole screen; see screen.h. This file draws the lines below
  * the table, and explanations in place of an empty table; it calls other files
  * to draw the rest.
  *
  * Must not change the state of the screen, except for values that depend on its
  * size. Called for each frame.
  */
-#include "tui/screen/screen_frame.h"
+#include "tui/screen/screen.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,19 +16,14 @@
 #include "tui/term/keys.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/node_text.h"
-#include "tui/screen/screen_detail.h"
-#include "tui/screen/screen_graph.h"
-#include "tui/screen/screen_head.h"
+#include "tui/screen/screen_parts.h"
 #include "tui/screen/screen_help.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/screen/screen_setup.h"
 #include "tui/screen/screen_sort.h"
-#include "tui/screen/screen_summary.h"
 #include "tui/screen/screen_timeline.h"
-#include "tui/screen/timeline_text.h"
 #include "tui/table/row_query.h"
 #include "tui/table/table.h"
-#include "tui/table/table_draw.h"
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The graphs; see screen_graph.h. Must not change the state of the screen.
+/* The graphs; see screen_parts.h. Must not change the state of the screen.
  * Called for each frame.
  */
-#include "tui/screen/screen_graph.h"
+#include "tui/screen/screen_parts.h"
 
 #include <stdio.h>
 

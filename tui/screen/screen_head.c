@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the title and the tabs; see screen_head.h. Must not change the state of
+/* Draws the title and the tabs; see screen_parts.h. Must not change the state of
  * the screen, except for click targets. Called for each frame.
  */
-#include "tui/screen/screen_head.h"
+#include "tui/screen/screen_parts.h"
 
 #include <stdio.h>
 #include <string.h>

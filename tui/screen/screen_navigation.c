@@ -7,7 +7,6 @@
 
 #include "analysis/model/stragglers.h"
 #include "tui/table/table.h"
-#include "tui/table/table_actions.h"
 
 static void forget_trail(struct ncs_screen *screen)
 {

@@ -10,7 +10,7 @@
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_prompt.h"
 #include "tui/screen/screen_replay.h"
-#include "tui/table/table_actions.h"
+#include "tui/table/table.h"
 #include "tui/term/term.h"
 #include "tui/term/wrap.h"
 #include "tui/text/format.h"

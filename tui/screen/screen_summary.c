@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The head of the screen; see screen_summary.h. Must not change the state of the
- * screen. Called for each frame. */
-#include "tui/screen/screen_summary.h"
+/* The head of the screen below the title, in three lines that answer: is the job
+ * well, how fast is it, what does it wait for; and where operations of several ranks
+ * were compared, in a fourth one: how long is a step. Called for each frame.
+ *
+ * The place of a figure depends on the width of the screen alone, never on other
+ * figures; what is unknown is "-". */
+#include "tui/screen/screen_parts.h"
 
 #include <ctype.h>
 #include <inttypes.h>

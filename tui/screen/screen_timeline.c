@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "ncclstat/tables/letters.def"
-#include "tui/screen/timeline_axis.h"
-#include "tui/screen/timeline_text.h"
-#include "tui/table/table_draw.h"
+#include "tui/table/table.h"
 #include "tui/term/term.h"
 #include "tui/text/words.h"
 

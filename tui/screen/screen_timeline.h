@@ -25,4 +25,38 @@ void ncs_timeline_click(struct ncs_screen *screen, int x);
 /* Whether the rank with this id has a track on the screen. */
 bool ncs_timeline_shows(const struct ncs_screen *screen, const char *id);
 
+/* --- The axis ------------------------------------------------------------- */
+
+/* Sets the first time scale, with the right edge at now. */
+void ncs_timeline_init(struct ncs_time_view *time);
+
+/* Shows, once there is something, the time from the beginning of the longest wait
+ * to now, or the latest step of the selected rank; not once the user has moved
+ * the axis. */
+void ncs_timeline_place(struct ncs_screen *screen);
+
+/* Returns the time in ns up to which the model is known. In a recording, this
+ * time is a little before the position, because states are recorded at
+ * intervals. */
+int64_t ncs_timeline_latest_ns(const struct ncs_screen *screen);
+
+/* Returns the axis as it is drawn, and the cursor's column on it. */
+struct ncs_axis ncs_timeline_axis(const struct ncs_screen *screen);
+int ncs_timeline_cursor_column(const struct ncs_screen *screen);
+
+/* Zooms, pans or moves the cursor. Returns false if the action is not one of
+ * these. */
+bool ncs_timeline_act_on_axis(struct ncs_screen *screen,
+			      enum ncs_action action);
+
+/* --- Words ---------------------------------------------------------------- */
+
+/* Appends a sentence on the activity under the cursor, and one on the
+ * highlighted collective. A row must be selected. */
+void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
+			  size_t size);
+
+/* Highlights the collective under the cursor in all ranks. */
+void ncs_timeline_highlight(struct ncs_screen *screen);
+
 #endif

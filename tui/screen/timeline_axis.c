@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The time axis of the timeline; see timeline_axis.h. Must not draw. */
-#include "tui/screen/timeline_axis.h"
+/* The time axis of the timeline; see screen_timeline.h. Must not draw. */
+#include "tui/screen/screen_timeline.h"
 
 #include "tui/table/table.h"
 

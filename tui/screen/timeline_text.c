@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The activity under the timeline's cursor in words; see timeline_text.h. */
-#include "tui/screen/timeline_text.h"
+/* The activity under the timeline's cursor in words; see screen_timeline.h. */
+#include "tui/screen/screen_timeline.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "analysis/records/latest_records.h"
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
-#include "tui/screen/timeline_axis.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 

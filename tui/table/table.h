@@ -14,7 +14,8 @@
 
 #include "analysis/views/columns.h"
 #include "tui/table/rows.h"
-#include "tui/text/format.h"
+#include "tui/term/keys.h"
+#include "tui/term/layout.h"
 
 /* Initializes an empty table of a view; ncs_grid_release() frees its memory.
  * `rules` must outlive the table. */
@@ -79,5 +80,26 @@ bool ncs_grid_search(struct ncs_grid *table, const char *text,
 /* Selects the next row of severity NCS_NOTE or above. Returns false if there is
  * none. */
 bool ncs_grid_next_abnormal(struct ncs_grid *table);
+
+/* --- Keys and clicks ------------------------------------------------------ */
+
+/* Moves, scrolls, sorts, folds, or changes the columns. Returns false if the
+ * action is not one of a table; otherwise true, and sets the table's notice.
+ * The caller must build the table again. */
+bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action);
+
+/* Handles a click at a place of the screen as it was last drawn. A click on a
+ * row selects it. A click on a column's title sorts by the column, or inverts
+ * the order if the table is already sorted by it. Returns false if the place
+ * has neither; otherwise true, and sets the table's notice. The caller must
+ * build the table again. */
+bool ncs_grid_click(struct ncs_grid *table, int y, int x);
+
+/* --- Drawing -------------------------------------------------------------- */
+
+/* Draws the column titles and the rows, scrolled so that the selected row is on
+ * the screen. Records in `table` where they were drawn. */
+void ncs_grid_draw(struct ncs_grid *table, const struct ncs_rect *header,
+		   const struct ncs_rect *rows);
 
 #endif

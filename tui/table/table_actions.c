@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys and clicks on a table; see table_actions.h. Must not build or draw the
+/* Keys and clicks on a table; see table.h. Must not build or draw the
  * table. */
-#include "tui/table/table_actions.h"
+#include "tui/table/table.h"
 
 #include <stdarg.h>
 #include <stdio.h>

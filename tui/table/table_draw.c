@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws a table; see table_draw.h. Must not change the rows or the selection.
+/* Draws a table; see table.h. Must not change the rows or the selection.
  * Called for each frame.
  */
-#include "tui/table/table_draw.h"
+#include "tui/table/table.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -18,7 +18,6 @@
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/simulated_hosts.h"
 #include "tui/screen/screen.h"
-#include "tui/screen/screen_frame.h"
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/screen/screen_setup.h"

@@ -16,7 +16,6 @@
 #include "test/unit/support/source_synthetic.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
-#include "tui/table/table_actions.h"
 #include "tui/views/view.h"
 
 #define SECOND UINT64_C(1000000000)

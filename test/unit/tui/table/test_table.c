@@ -10,9 +10,7 @@
 #include "test/unit/support/source_synthetic.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
-#include "tui/table/table_actions.h"
 #include "tui/table/row_query.h"
-#include "tui/table/table_draw.h"
 #include "tui/views/view.h"
 #include "test/unit/support/unit.h"
 

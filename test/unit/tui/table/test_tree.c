@@ -8,7 +8,6 @@
 #include "test/unit/support/unit.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
-#include "tui/table/table_actions.h"
 #include "tui/views/view.h"
 
 #define SECOND UINT64_C(1000000000)
