@@ -123,21 +123,6 @@ static bool go_to_ranks(struct ncs_screen *screen,
 	return true;
 }
 
-/* Goes to the ranks of a communicator's function. */
-static bool go_to_functions(struct ncs_screen *screen,
-			    const struct ncs_row *row)
-{
-	return go_down(screen, NCS_VIEW_FUNCTION, NCS_FOCUS_COLLECTIVE,
-		       row->communicator->key, (unsigned)row->index);
-}
-
-/* Goes to the size classes of a rank's function. */
-static bool go_to_sizes(struct ncs_screen *screen, const struct ncs_row *row)
-{
-	return go_down(screen, NCS_VIEW_CLASS, NCS_FOCUS_FUNCTION,
-		       row->rank->id, (unsigned)row->index);
-}
-
 bool ncs_screen_go_up(struct ncs_screen *screen)
 {
 	struct ncs_crumb *crumb;
@@ -178,12 +163,11 @@ static bool go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank)
 	return true;
 }
 
-/* Goes from a channel in a tree to the same channel in the view of channels. */
+/* Goes to a channel of a rank in the view of channels. */
 static bool go_to_channel(struct ncs_screen *screen,
-			  const struct ncs_rank *rank)
+			  const struct ncs_rank *rank,
+			  const struct ncs_channel_view *channel)
 {
-	const struct ncs_channel_view *channel = selected_channel(screen);
-
 	return go_to_channels(screen, rank) &&
 	       ncs_grid_select_channel(ncs_screen_table(screen),
 				       channel->channel, channel->send,
@@ -216,11 +200,6 @@ static bool go_to_root(struct ncs_screen *screen,
 	return true;
 }
 
-static bool go_to_node(struct ncs_screen *screen, const struct ncs_node *node)
-{
-	return go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_NODE, node->name, 0);
-}
-
 /* Returns whether a finding calls a rank slow; its evidence then tells how that was
  * told. */
 static bool is_called_slow(const struct ncs_screen *screen,
@@ -238,17 +217,21 @@ static bool is_called_slow(const struct ncs_screen *screen,
 static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 {
 	if (row->node)
-		return go_to_node(screen, row->node);
+		return go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_NODE,
+			       row->node->name, 0);
 	if (row->view == NCS_VIEW_COLLECTIVE)
-		return go_to_functions(screen, row);
+		return go_down(screen, NCS_VIEW_FUNCTION, NCS_FOCUS_COLLECTIVE,
+			       row->communicator->key, (unsigned)row->index);
 	if (row->communicator)
 		return go_to_ranks(screen, row->communicator);
 	if (row->finding)
 		return go_to_root(screen, row->finding);
 	if (row->view == NCS_VIEW_FUNCTION)
-		return go_to_sizes(screen, row);
+		return go_down(screen, NCS_VIEW_CLASS, NCS_FOCUS_FUNCTION,
+			       row->rank->id, (unsigned)row->index);
 	if (row->view == NCS_VIEW_CHANNEL)
-		return go_to_channel(screen, row->rank);
+		return go_to_channel(screen, row->rank,
+				     &row->rank->now.channels[row->index]);
 	if (row->view == NCS_VIEW_RANK && screen->depth == 0 &&
 	    is_called_slow(screen, row->rank))
 		return go_down(screen, NCS_VIEW_FINDING, NCS_FOCUS_RANK,

@@ -321,11 +321,32 @@ static void reveal(struct ncs_grid *table, size_t place)
 	find_selected(table);
 }
 
+/* Selects the first row, folded or not, that is what is wanted. Returns false if
+ * there is none. */
+static bool select_first_of(struct ncs_grid *table,
+			    bool (*is_wanted)(const struct ncs_grid_row *row,
+					      const void *what),
+			    const void *what)
+{
+	size_t count;
+	const struct ncs_grid_row *rows = ncs_fold_rows(table, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_wanted(&rows[i], what)) {
+			reveal(table, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_key(const struct ncs_grid_row *row, const void *key)
+{
+	return ncs_grid_row_is(row, key);
+}
+
 void ncs_grid_select_key(struct ncs_grid *table, const struct ncs_grid_key *key)
 {
-	const struct ncs_grid_row *rows;
-	size_t count;
-
 	for (size_t i = 0; i < table->count; i++) {
 		if (ncs_grid_row_is(&table->rows[i], key)) {
 			ncs_grid_select(table, i);
@@ -334,68 +355,50 @@ void ncs_grid_select_key(struct ncs_grid *table, const struct ncs_grid_key *key)
 			return;
 		}
 	}
-	rows = ncs_fold_rows(table, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (ncs_grid_row_is(&rows[i], key)) {
-			reveal(table, i);
-			return;
-		}
-	}
+	select_first_of(table, has_key, key);
+}
+
+static bool has_channel(const struct ncs_grid_row *row, const void *what)
+{
+	const struct ncs_grid_key *key = what;
+	struct ncs_grid_key own;
+
+	ncs_grid_row_key(row, &own);
+	return own.channel == key->channel && own.send == key->send &&
+	       own.peer == key->peer && (!key->id || !strcmp(own.id, key->id));
 }
 
 bool ncs_grid_select_like(struct ncs_grid *table,
 			  const struct ncs_grid_row *like)
 {
-	struct ncs_grid_key key, own;
-	const struct ncs_grid_row *rows;
-	size_t count;
+	struct ncs_grid_key key;
 
 	/* A group is like its first row. */
 	if (like->of)
 		ncs_grid_key_of(&like->row, &key);
 	else
 		ncs_grid_row_key(like, &key);
-	rows = ncs_fold_rows(table, &count);
-	for (size_t i = 0; i < count; i++) {
-		ncs_grid_row_key(&rows[i], &own);
-		if (strcmp(own.id, key.id) != 0 || own.channel != key.channel ||
-		    own.send != key.send || own.peer != key.peer)
-			continue;
-		reveal(table, i);
-		return true;
-	}
-	return false;
+	return select_first_of(table, has_channel, &key);
 }
 
 bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
 			     int peer)
 {
-	struct ncs_grid_key key;
+	const struct ncs_grid_key key = { .channel = channel,
+					  .send = send,
+					  .peer = peer };
 
-	for (size_t i = 0; i < table->count; i++) {
-		ncs_grid_row_key(&table->rows[i], &key);
-		if (key.channel == channel && key.send == send &&
-		    key.peer == peer) {
-			ncs_grid_select(table, i);
-			return true;
-		}
-	}
-	return false;
+	return select_first_of(table, has_channel, &key);
+}
+
+static bool has_rank(const struct ncs_grid_row *row, const void *rank)
+{
+	return row->row.rank == rank;
 }
 
 bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank)
 {
-	const struct ncs_grid_row *rows;
-	size_t count;
-
-	rows = ncs_fold_rows(table, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i].row.rank == rank) {
-			reveal(table, i);
-			return true;
-		}
-	}
-	return false;
+	return select_first_of(table, has_rank, rank);
 }
 
 bool ncs_grid_next_abnormal(struct ncs_grid *table)

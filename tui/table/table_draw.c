@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/base/append.h"
 #include "tui/table/column_layout.h"
 #include "tui/term/term.h"
 
@@ -49,46 +48,41 @@ static void draw_header(const struct ncs_grid *table,
 	}
 }
 
-static enum ncs_role role_of(enum ncs_severity severity, bool selected)
+/* The mark of a severity, and the role of a row that is not selected. */
+static const struct {
+	char mark;
+	enum ncs_role role;
+} looks[] = {
+	[NCS_QUIET] = { ' ', NCS_ROLE_QUIET },
+	[NCS_VICTIM] = { ' ', NCS_ROLE_QUIET },
+	[NCS_NORMAL] = { ' ', NCS_ROLE_TEXT },
+	[NCS_NOTE] = { '*', NCS_ROLE_NOTE },
+	[NCS_BAD] = { '!', NCS_ROLE_BAD },
+	[NCS_SUSPECT] = { '>', NCS_ROLE_BAD },
+};
+
+/* Prints a row that has no cells: a group, a segment that cannot be read, or a row of
+ * another view than the table's, whose columns do not apply to it. Returns false for
+ * any other. */
+static bool print_title(const struct ncs_grid *table,
+			const struct ncs_grid_row *row, char *text, size_t size)
 {
-	if (selected)
-		return NCS_ROLE_SELECTED;
-	switch (severity) {
-	case NCS_SUSPECT:
-	case NCS_BAD:
-		return NCS_ROLE_BAD;
-	case NCS_NOTE:
-		return NCS_ROLE_NOTE;
-	case NCS_QUIET:
-	case NCS_VICTIM:
-		return NCS_ROLE_QUIET;
-	case NCS_NORMAL:
-		break;
-	}
-	return NCS_ROLE_TEXT;
-}
+	const char *id = row->unreadable ? row->unreadable->id : "";
+	const char *slash = strrchr(id, '/');
 
-/* Draws a row of another view than the table's as a line of text, because the
- * columns do not apply to it. */
-static void draw_title(const struct ncs_grid *table,
-		       const struct ncs_grid_row *row, int y, int x, int width,
-		       enum ncs_role role)
-{
-	char text[TEXT_MAX] = "";
-
-	ncs_grid_rules_of(table, row)->title(&row->row, text, sizeof(text));
-	ncs_term_put(y, x, width - x, role, text);
-}
-
-static void draw_group(const struct ncs_grid *table,
-		       const struct ncs_grid_row *row, int y, int x, int width,
-		       enum ncs_role role)
-{
-	char text[TEXT_MAX] = "";
-
-	table->rules->group_title(row->of, &table->folds.rows[row->of->first],
-				  text, sizeof(text));
-	ncs_term_put(y, x, width - x, role, text);
+	text[0] = '\0';
+	if (row->of)
+		table->rules->group_title(row->of,
+					  &table->folds.rows[row->of->first],
+					  text, size);
+	else if (row->unreadable)
+		snprintf(text, size, "%s: %s", slash ? slash + 1 : id,
+			 row->unreadable->why);
+	else if (row->row.view != table->view)
+		ncs_grid_rules_of(table, row)->title(&row->row, text, size);
+	else
+		return false;
+	return true;
 }
 
 static void draw_fold(const struct ncs_grid_row *row, int y, int x,
@@ -97,18 +91,6 @@ static void draw_fold(const struct ncs_grid_row *row, int y, int x,
 	if (row->fold != NCS_FOLD_LEAF)
 		ncs_term_put(y, x, 1, role,
 			     row->fold == NCS_FOLD_OPEN ? "-" : "+");
-}
-
-static void draw_unreadable(const struct ncs_grid_row *row, int y, int x,
-			    int width, enum ncs_role role)
-{
-	const char *name = strrchr(row->unreadable->id, '/');
-	char text[TEXT_MAX];
-
-	name = name ? name + 1 : row->unreadable->id;
-	text[0] = '\0';
-	ncs_append(text, sizeof(text), "%s: %s", name, row->unreadable->why);
-	ncs_term_put(y, x, width - x, role, text);
 }
 
 /* A row that is marked, dim or selected has one colour. */
@@ -141,21 +123,18 @@ static void draw_cells(const struct ncs_grid *table,
 	}
 }
 
-static const char severity_marks[] = {
-	[NCS_QUIET] = ' ', [NCS_VICTIM] = ' ', [NCS_NORMAL] = ' ',
-	[NCS_NOTE] = '*',  [NCS_BAD] = '!',    [NCS_SUSPECT] = '>',
-};
-
 static void draw_row(const struct ncs_grid *table,
 		     const struct ncs_grid_row *row, int y,
 		     const struct ncs_rect *rect, bool selected,
 		     const struct ncs_grid_place *places, size_t count)
 {
 	enum ncs_severity severity = ncs_grid_severity(table, row);
-	enum ncs_role role = role_of(severity, selected);
+	enum ncs_role role = selected ? NCS_ROLE_SELECTED :
+					looks[severity].role;
 	int x = rect->x + ncs_grid_marks_width(rect->width) +
 		NCS_GRID_INDENT * (int)row->depth;
-	const char mark[2] = { severity_marks[severity] };
+	const char mark[2] = { looks[severity].mark };
+	char text[TEXT_MAX];
 
 	ncs_term_fill(y, rect->x, selected ? rect->width : 0, role);
 	ncs_term_put(y, rect->x, 1, role, mark);
@@ -163,18 +142,13 @@ static void draw_row(const struct ncs_grid *table,
 		ncs_term_put(y, rect->x + 1, 1,
 			     selected ? role : NCS_ROLE_STRONG, "#");
 	draw_fold(row, y, x, role);
-	if (row->of)
-		draw_group(table, row, y, x + NCS_GRID_INDENT, rect->width,
-			   role);
-	else if (row->unreadable)
-		draw_unreadable(row, y,
-				ncs_grid_prefix_width(table, rect->width),
-				rect->width, role);
-	else if (row->row.view != table->view)
-		draw_title(table, row, y, x + NCS_GRID_INDENT, rect->width,
-			   role);
-	else
+	if (!print_title(table, row, text, sizeof(text))) {
 		draw_cells(table, row, y, role, places, count);
+		return;
+	}
+	x = row->unreadable ? ncs_grid_prefix_width(table, rect->width) :
+			      x + NCS_GRID_INDENT;
+	ncs_term_put(y, x, rect->width - x, role, text);
 }
 
 static void scroll_to_selected(struct ncs_grid *table)
