@@ -315,6 +315,7 @@ static bool act_on_search(struct ncs_screen *screen, enum ncs_action action)
 
 static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action)
 {
+	/* The option that a key steps; 0, which is none that keys step, for others. */
 	static const enum ncs_option options[NCS_ACTION_COUNT] = {
 		[NCS_ACTION_IDLE] = NCS_OPTION_IDLE,
 		[NCS_ACTION_EXACT] = NCS_OPTION_NUMBERS,
@@ -325,16 +326,11 @@ static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action)
 		[NCS_ACTION_COLORS] = NCS_OPTION_SCHEME,
 	};
 
-	switch (action) {
-	case NCS_ACTION_IDLE:
-	case NCS_ACTION_EXACT:
-	case NCS_ACTION_BITS:
-	case NCS_ACTION_MOUSE:
-	case NCS_ACTION_HEADER:
-	case NCS_ACTION_SYMBOLS:
-	case NCS_ACTION_COLORS:
+	if (options[action] != 0) {
 		ncs_screen_step_option(screen, options[action], true);
 		return true;
+	}
+	switch (action) {
 	case NCS_ACTION_ZOOM_IN:
 	case NCS_ACTION_ZOOM_OUT:
 	case NCS_ACTION_PAN_BACK:
@@ -425,13 +421,14 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action)
 /* Handles a key, or a click on its name, for which `code` is 0. */
 static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action)
 {
+	/* q leaves the help and the setup; Ctrl-C quits anywhere. */
+	bool is_usual = action == NCS_ACTION_REPAINT ||
+			(action == NCS_ACTION_QUIT && code == ('C' & 0x1f));
 	unsigned requests;
 
-	/* q leaves the help and the setup; Ctrl-C quits anywhere. */
-	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
-	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
-		if (screen->setup)
-			return ncs_setup_key(screen, code, action);
+	if (screen->setup && !is_usual)
+		return ncs_setup_key(screen, code, action);
+	if (screen->help && !is_usual) {
 		if (action == NCS_ACTION_SEARCH)
 			ncs_prompt_open(screen, NCS_PROMPT_HELP);
 		else if (!ncs_help_act(screen, action))
@@ -439,8 +436,7 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action)
 				       screen->help_search);
 		return 0;
 	}
-	if (screen->sorting && action != NCS_ACTION_REPAINT &&
-	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
+	if (screen->sorting && !is_usual) {
 		ncs_sort_act(screen, action);
 		return 0;
 	}

@@ -192,13 +192,11 @@ void ncs_draw_detail(const struct ncs_screen *screen,
 		     const struct ncs_rect *rect)
 {
 	const struct ncs_rank *rank = selected_rank(screen);
-	struct ncs_rect body = *rect;
+	const struct ncs_rect body = ncs_rect_below(rect, 1);
 	struct pieces pieces = { .rect = &body };
 
 	if (!rank || rect->height < 2)
 		return;
 	draw_heading(screen, rank, rect);
-	body.y++;
-	body.height--;
 	put_all(screen, rank, &pieces);
 }

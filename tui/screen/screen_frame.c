@@ -239,10 +239,7 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 static void put_below(struct ncs_rect *rect, enum ncs_role role,
 		      const char *text)
 {
-	int lines = ncs_draw_wrapped(rect, role, text);
-
-	rect->y += lines;
-	rect->height -= lines;
+	*rect = ncs_rect_below(rect, ncs_draw_wrapped(rect, role, text));
 }
 
 /* Says of each node what it said, as far as there is room. */
@@ -591,8 +588,7 @@ static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
 	screen->bar_width = 0;
 	if (screen->replay && rest.height > 0) {
 		ncs_replay_draw(screen, &rest);
-		rest.y++;
-		rest.height--;
+		rest = ncs_rect_below(&rest, 1);
 	}
 	ncs_draw_summary(screen, &rest);
 }
@@ -612,14 +608,12 @@ static void draw_free(const struct ncs_screen *screen,
 
 		graphs.height = lines < rect->height ? lines : rect->height;
 		ncs_draw_finding(finding, &graphs);
-		detail.y += graphs.height + 1;
-		detail.height -= graphs.height + 1;
+		detail = ncs_rect_below(rect, graphs.height + 1);
 		ncs_draw_detail(screen, &detail);
 		return;
 	}
 	detail.height = ncs_detail_lines(screen, rect->height, rect->width);
-	graphs.y += detail.height;
-	graphs.height -= detail.height;
+	graphs = ncs_rect_below(rect, detail.height);
 	ncs_draw_detail(screen, &detail);
 	ncs_draw_graphs(screen, &graphs);
 }

@@ -60,17 +60,13 @@ static struct ncs_rect draw_heading(const struct ncs_trend *trend,
 				    const struct ncs_rect *rect, char *text,
 				    size_t size)
 {
-	struct ncs_rect body = *rect;
-
 	append_span(trend, rect->width, text, size);
 	ncs_append(text, size, " ");
 	ncs_term_repeat(rect->y, rect->x, rect->width, NCS_ROLE_QUIET,
 			NCS_SYMBOL_HORIZONTAL);
 	ncs_term_put(rect->y, rect->x + 1, rect->width - 1, NCS_ROLE_LABEL,
 		     text);
-	body.y++;
-	body.height--;
-	return body;
+	return ncs_rect_below(rect, 1);
 }
 
 static void draw_bar(const struct ncs_rect *rect, int x, double share)

@@ -4,128 +4,121 @@
  */
 #include "tui/term/layout.h"
 
-#include <string.h>
-
-/* The number of lines of each part, and the index of the detail's form. */
-struct layout_plan {
-	int lines[NCS_PART_COUNT];
-	size_t form;
-};
-
-static int used(const struct layout_plan *plan)
+static int used(const struct ncs_layout *layout)
 {
 	int sum = 0;
 
 	for (size_t i = 0; i < NCS_PART_COUNT; i++)
-		sum += plan->lines[i];
+		sum += layout->part[i].height;
 	return sum;
 }
 
-static int at_least(int value, int least)
+/* Takes the next smaller form of the detail, whose index is *form. Returns false if
+ * the detail has no more than `down_to` lines already. */
+static bool shrink_detail(struct ncs_layout *layout,
+			  const struct ncs_layout_request *request,
+			  size_t *form, int down_to)
 {
-	return value > least ? value : least;
-}
+	int *height = &layout->part[NCS_PART_DETAIL].height;
 
-/* Takes the next smaller form of the detail. Returns false if the detail has no
- * more than `down_to` lines already. */
-static bool shrink_detail(struct layout_plan *plan,
-			  const struct ncs_layout_request *request, int down_to)
-{
-	size_t next = plan->form + 1;
-	int height = next < request->detail_count ? request->detail[next] : 0;
-
-	if (plan->lines[NCS_PART_DETAIL] <= down_to)
+	if (*height <= down_to)
 		return false;
-	plan->form = next;
-	plan->lines[NCS_PART_DETAIL] = at_least(height, 0);
+	*height = ++*form < request->detail_count ? request->detail[*form] : 0;
 	return true;
 }
 
-static bool take_line(struct layout_plan *plan, enum ncs_screen_part part)
+static bool take_line(struct ncs_layout *layout, enum ncs_screen_part part)
 {
-	if (plan->lines[part] == 0)
+	if (layout->part[part].height == 0)
 		return false;
-	plan->lines[part]--;
+	layout->part[part].height--;
 	return true;
 }
 
 /* Takes a line from the least important part that still has any, or shrinks the
  * detail to its next form. */
-static bool give_up(struct layout_plan *plan,
-		    const struct ncs_layout_request *request)
+static bool give_up(struct ncs_layout *layout,
+		    const struct ncs_layout_request *request, size_t *form)
 {
-	return take_line(plan, NCS_PART_INFO) ||
-	       take_line(plan, NCS_PART_SUMMARY) ||
-	       shrink_detail(plan, request, 1) ||
-	       take_line(plan, NCS_PART_TABS) ||
-	       take_line(plan, NCS_PART_BAR) ||
-	       shrink_detail(plan, request, 0) ||
-	       take_line(plan, NCS_PART_TITLE);
+	return take_line(layout, NCS_PART_INFO) ||
+	       take_line(layout, NCS_PART_SUMMARY) ||
+	       shrink_detail(layout, request, form, 1) ||
+	       take_line(layout, NCS_PART_TABS) ||
+	       take_line(layout, NCS_PART_BAR) ||
+	       shrink_detail(layout, request, form, 0) ||
+	       take_line(layout, NCS_PART_TITLE);
 }
 
 /* Gives the lines that the rows do not need to a graph. */
-static void add_graph(struct layout_plan *plan,
+static void add_graph(struct ncs_layout *layout,
 		      const struct ncs_layout_request *request)
 {
-	int needed = at_least(request->rows + 1, NCS_LAYOUT_MIN_ROWS);
-	int left = plan->lines[NCS_PART_ROWS] - needed;
+	int needed = request->rows + 1 > NCS_LAYOUT_MIN_ROWS ?
+			     request->rows + 1 :
+			     NCS_LAYOUT_MIN_ROWS;
+	int left = layout->part[NCS_PART_ROWS].height - needed;
 
 	if (request->rows <= 0 || left < NCS_LAYOUT_MIN_GRAPH)
 		return;
-	plan->lines[NCS_PART_ROWS] = needed;
-	plan->lines[NCS_PART_GRAPH] = left;
+	layout->part[NCS_PART_ROWS].height = needed;
+	layout->part[NCS_PART_GRAPH].height = left;
 }
 
 void ncs_layout_compute(struct ncs_layout *layout,
 			const struct ncs_layout_request *request)
 {
-	struct layout_plan plan = { 0 };
+	size_t form = 0;
 	int y = 0;
 
-	memset(layout, 0, sizeof(*layout));
 	if (request->height < NCS_LAYOUT_MIN_HEIGHT ||
 	    request->width < NCS_LAYOUT_MIN_WIDTH) {
-		layout->too_small = true;
+		*layout = (struct ncs_layout){ .too_small = true };
 		return;
 	}
-	plan.lines[NCS_PART_TITLE] = request->title;
-	plan.lines[NCS_PART_SUMMARY] = at_least(request->summary, 0);
-	plan.lines[NCS_PART_TABS] = 1;
-	if (request->detail_count > 0)
-		plan.lines[NCS_PART_DETAIL] = at_least(request->detail[0], 0);
-	plan.lines[NCS_PART_HEADER] = 1;
-	plan.lines[NCS_PART_ROWS] = request->least_rows > 0 ?
-					    request->least_rows :
-					    NCS_LAYOUT_MIN_ROWS;
-	plan.lines[NCS_PART_INFO] = at_least(request->info, 0);
-	plan.lines[NCS_PART_BAR] = 1;
-	while (used(&plan) > request->height && give_up(&plan, request))
+	*layout = (struct ncs_layout){
+		.part[NCS_PART_TITLE].height = request->title,
+		.part[NCS_PART_SUMMARY].height = request->summary,
+		.part[NCS_PART_TABS].height = 1,
+		.part[NCS_PART_DETAIL].height =
+			request->detail_count > 0 ? request->detail[0] : 0,
+		.part[NCS_PART_HEADER].height = 1,
+		.part[NCS_PART_ROWS].height = request->least_rows > 0 ?
+						      request->least_rows :
+						      NCS_LAYOUT_MIN_ROWS,
+		.part[NCS_PART_INFO].height = request->info,
+		.part[NCS_PART_BAR].height = 1,
+	};
+	while (used(layout) > request->height &&
+	       give_up(layout, request, &form))
 		;
-	plan.lines[NCS_PART_ROWS] += request->height - used(&plan);
-	add_graph(&plan, request);
+	layout->part[NCS_PART_ROWS].height += request->height - used(layout);
+	add_graph(layout, request);
 	for (size_t i = 0; i < NCS_PART_COUNT; i++) {
-		layout->part[i] = (struct ncs_rect){
-			.y = y,
-			.height = plan.lines[i],
-			.width = request->width,
-		};
-		y += plan.lines[i];
+		layout->part[i].y = y;
+		layout->part[i].width = request->width;
+		y += layout->part[i].height;
 	}
+}
+
+struct ncs_rect ncs_rect_below(const struct ncs_rect *rect, int lines)
+{
+	struct ncs_rect rest = *rect;
+
+	rest.y += lines;
+	rest.height -= lines;
+	return rest;
 }
 
 /* --- In a line ------------------------------------------------------------ */
 
 static int fit_used(const struct ncs_item *items, size_t count, int gap)
 {
-	int sum = 0, kept = 0;
+	int sum = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!items[i].kept)
-			continue;
-		sum += items[i].width;
-		kept++;
-	}
-	return kept > 0 ? sum + (kept - 1) * gap : 0;
+	for (size_t i = 0; i < count; i++)
+		if (items[i].kept)
+			sum += items[i].width + gap;
+	return sum > 0 ? sum - gap : 0;
 }
 
 /* Whether `item` should be dropped rather than `other`, to save `excess`
@@ -148,12 +141,10 @@ static void drop_one(struct ncs_item *items, size_t count, int excess, int gap)
 {
 	struct ncs_item *dropped = NULL;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!items[i].kept)
-			continue;
-		if (!dropped || goes_before(&items[i], dropped, excess, gap))
+	for (size_t i = 0; i < count; i++)
+		if (items[i].kept &&
+		    (!dropped || goes_before(&items[i], dropped, excess, gap)))
 			dropped = &items[i];
-	}
 	if (dropped)
 		dropped->kept = false;
 }
@@ -165,8 +156,7 @@ static void bring_back(struct ncs_item *items, size_t count, int width, int gap)
 			if (items[i].kept || items[i].priority != priority)
 				continue;
 			items[i].kept = true;
-			if (fit_used(items, count, gap) > width)
-				items[i].kept = false;
+			items[i].kept = fit_used(items, count, gap) <= width;
 		}
 	}
 }

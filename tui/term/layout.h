@@ -67,6 +67,9 @@ struct ncs_layout {
 void ncs_layout_compute(struct ncs_layout *layout,
 			const struct ncs_layout_request *request);
 
+/* Returns the rest of a rectangle below some lines. */
+struct ncs_rect ncs_rect_below(const struct ncs_rect *rect, int lines);
+
 /* An item in a line: a column, or a part of the title. */
 struct ncs_item {
 	int width;

@@ -17,16 +17,6 @@ static enum ncs_severity severity(const struct ncs_row *row)
 							      NCS_NOTE;
 }
 
-/* Returns the rest of a rectangle below some lines. */
-static struct ncs_rect below(const struct ncs_rect *rect, int lines)
-{
-	struct ncs_rect left = *rect;
-
-	left.y += lines;
-	left.height -= lines;
-	return left;
-}
-
 /* Prints a piece of evidence, where the root is being the first. Returns false if
  * there is no more. */
 static bool evidence_line(const struct ncs_finding *finding, size_t index,
@@ -67,7 +57,7 @@ static int draw_evidence(const struct ncs_finding *finding,
 	for (size_t i = 0; y < rect->height &&
 			   evidence_line(finding, i, line, sizeof(line));
 	     i++, after--) {
-		struct ncs_rect one = below(rect, y);
+		struct ncs_rect one = ncs_rect_below(rect, y);
 
 		one.height = one.height > after ? one.height - after : 1;
 		y += ncs_draw_wrapped(&one, NCS_ROLE_TEXT, line);
@@ -85,7 +75,7 @@ static void draw_commands(const struct ncs_finding *finding,
 	     i < rect->height &&
 	     ncs_finding_command(finding, (size_t)i, command, sizeof(command));
 	     i++) {
-		struct ncs_rect one = below(rect, i);
+		struct ncs_rect one = ncs_rect_below(rect, i);
 
 		one.height = 1;
 		snprintf(line, sizeof(line), "Try: %s", command);
@@ -129,10 +119,11 @@ void ncs_draw_finding(const struct ncs_finding *finding,
 	seen.height -= ncs_wrapped_lines(text, rect->width) + commands;
 	if (seen.height < 1)
 		seen.height = 1;
-	left = below(&left, draw_evidence(finding, &seen));
+	left = ncs_rect_below(&left, draw_evidence(finding, &seen));
 	next = left;
 	next.height -= commands;
-	left = below(&left, ncs_draw_wrapped(&next, NCS_ROLE_LABEL, text));
+	left = ncs_rect_below(&left,
+			      ncs_draw_wrapped(&next, NCS_ROLE_LABEL, text));
 	draw_commands(finding, &left);
 }
 
@@ -144,12 +135,12 @@ static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
 
 	if (row->index > 0) {
 		ncs_finding_sentence(row->finding, text, sizeof(text));
-		left = below(&left,
-			     ncs_draw_wrapped(rect,
-					      severity(row) == NCS_BAD ?
-						      NCS_ROLE_BAD :
-						      NCS_ROLE_NOTE,
-					      text));
+		left = ncs_rect_below(
+			&left, ncs_draw_wrapped(rect,
+						severity(row) == NCS_BAD ?
+							NCS_ROLE_BAD :
+							NCS_ROLE_NOTE,
+						text));
 	}
 	if (left.height > 0)
 		ncs_draw_finding(row->finding, &left);
