@@ -587,7 +587,7 @@ static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
 
 	screen->bar_width = 0;
 	if (screen->replay && rest.height > 0) {
-		ncs_replay_draw(screen, &rest);
+		ncs_draw_replay(screen, &rest);
 		rest = ncs_rect_below(&rest, 1);
 	}
 	ncs_draw_summary(screen, &rest);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the title and the tabs; see screen_parts.h. Must not change the state of
+/* Draws the title, the line of a recording and the tabs; see screen_parts.h. Must not change the state of
  * the screen, except for click targets. Called for each frame.
  */
 #include "tui/screen/screen_parts.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,49 @@
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512
+#define BAR_LEAST 16
+/* Columns between two texts. */
+#define GAP 2
+/* No line has more. */
+#define TEXTS_MAX 12
+
+/* Texts that share a line; where there is not room for all, those of a low priority
+ * are left out. */
+struct line_texts {
+	char texts[TEXTS_MAX][LINE_BYTES];
+	enum ncs_role roles[TEXTS_MAX];
+	struct ncs_item items[TEXTS_MAX];
+	size_t count;
+};
+
+__attribute__((format(printf, 4, 5))) static void
+add_text(struct line_texts *line, unsigned priority, enum ncs_role role,
+	 const char *format, ...)
+{
+	char *text = line->texts[line->count];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(line->texts[0]), format, arguments);
+	va_end(arguments);
+	line->roles[line->count] = role;
+	line->items[line->count++] = (struct ncs_item){
+		.width = ncs_term_text_width(text),
+		.priority = priority,
+	};
+}
+
+/* Draws those that are kept of the texts from `first` to before `end`, side by side
+ * from a column on. Returns the column behind them. */
+static int draw_texts(const struct line_texts *line, size_t first, size_t end,
+		      int y, int x)
+{
+	for (size_t i = first; i < end; i++)
+		if (line->items[i].kept && line->items[i].width > 0)
+			x += GAP + ncs_term_put(y, x, line->items[i].width,
+						line->roles[i], line->texts[i]);
+	return x;
+}
 
 /* --- The title ------------------------------------------------------------ */
 
@@ -57,24 +101,6 @@ static const char *state_word(const struct ncs_screen *screen,
 	return screen->replay ? " REPLAY " : " LIVE ";
 }
 
-/* Parts of the title, from left to right; the last two are at the right
- * edge. */
-enum title_part {
-	TITLE_PROGRAM,
-	TITLE_HOST,
-	TITLE_RANKS,
-	TITLE_INTERVAL,
-	TITLE_OLDEST,
-	TITLE_LOST,
-	TITLE_STATE,
-	TITLE_CLOCK,
-	TITLE_COUNT
-};
-
-static const unsigned title_priorities[TITLE_COUNT] = {
-	7, 3, 6, 4, 8, 5, 9, 4,
-};
-
 /* Says how much is lost, of what most of it is, and since when; records that
  * nobody read in time are not among them. */
 static void lost_text(const struct ncs_screen *screen, char *text, size_t size)
@@ -97,82 +123,162 @@ static void lost_text(const struct ncs_screen *screen, char *text, size_t size)
 	ncs_append(text, size, " %s since start", ncs_loss_what(most));
 }
 
-static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
-			char texts[TITLE_COUNT][96])
-{
-	const struct ncs_summary *summary = &screen->summary;
-	size_t size = sizeof(texts[0]);
-	struct ncs_node_counts nodes;
-	enum ncs_role role;
-	char jobs[64] = "";
-
-	snprintf(texts[TITLE_PROGRAM], size, "ncclstat");
-	snprintf(texts[TITLE_HOST], size, "%s", screen->host);
-	snprintf(texts[TITLE_RANKS], size, "ranks %zu/%zu",
-		 summary->ranks - summary->dead - summary->finished,
-		 summary->ranks);
-	ncs_append_jobs(&summary->jobs, jobs, sizeof(jobs));
-	if (jobs[0])
-		ncs_append(texts[TITLE_RANKS], size, " of %s", jobs);
-	ncs_count_nodes(&screen->model, &nodes);
-	ncs_append_nodes(&nodes, summary->ranks, texts[TITLE_RANKS], size);
-	snprintf(texts[TITLE_INTERVAL], size, "int %.32s",
-		 ncs_duration(screen->interval_ns).text);
-	snprintf(texts[TITLE_OLDEST], size, "oldest %.32s",
-		 summary->oldest.rank ?
-			 ncs_duration(summary->oldest.duration_ns).text :
-			 "-");
-	lost_text(screen, texts[TITLE_LOST], size);
-	snprintf(texts[TITLE_STATE], size, "%s", state_word(screen, &role));
-	strftime(texts[TITLE_CLOCK], size, "%H:%M:%S", wall);
-}
-
-static enum ncs_role title_role(const struct ncs_screen *screen, size_t part)
-{
-	return part == TITLE_LOST && screen->summary.lost > 0 ?
-		       NCS_ROLE_STATE_NOTE :
-		       NCS_ROLE_TITLE;
-}
-
 void ncs_draw_title(const struct ncs_screen *screen,
 		    const struct ncs_rect *rect, const struct tm *wall)
 {
-	char texts[TITLE_COUNT][96];
-	struct ncs_item items[TITLE_COUNT];
-	int left = rect->x, right = rect->x + rect->width;
+	const struct ncs_summary *summary = &screen->summary;
+	bool has_lost = summary->lost > 0;
+	struct line_texts line = { 0 };
+	char ranks[LINE_BYTES] = "", jobs[64] = "", lost[96], clock[16];
+	int right = rect->x + rect->width + GAP;
+	struct ncs_node_counts nodes;
 	enum ncs_role role;
+	const char *state = state_word(screen, &role);
 
 	if (rect->height == 0)
 		return;
-	title_texts(screen, wall, texts);
-	for (size_t i = 0; i < TITLE_COUNT; i++)
-		items[i] = (struct ncs_item){
-			.width = ncs_term_text_width(texts[i]),
-			.priority = title_priorities[i],
-		};
-	if (screen->summary.lost > 0) {
-		items[TITLE_LOST].priority = 8;
-		items[TITLE_INTERVAL].priority = 3;
-		items[TITLE_PROGRAM].priority = 3;
-	}
-	ncs_layout_fit(items, TITLE_COUNT, rect->width, 2);
+	ncs_append(ranks, sizeof(ranks), "ranks %zu/%zu",
+		   summary->ranks - summary->dead - summary->finished,
+		   summary->ranks);
+	ncs_append_jobs(&summary->jobs, jobs, sizeof(jobs));
+	if (jobs[0])
+		ncs_append(ranks, sizeof(ranks), " of %s", jobs);
+	ncs_count_nodes(&screen->model, &nodes);
+	ncs_append_nodes(&nodes, summary->ranks, ranks, sizeof(ranks));
+	lost_text(screen, lost, sizeof(lost));
+	strftime(clock, sizeof(clock), "%H:%M:%S", wall);
+
+	add_text(&line, has_lost ? 3 : 7, NCS_ROLE_TITLE, "ncclstat");
+	add_text(&line, 3, NCS_ROLE_TITLE, "%s", screen->host);
+	add_text(&line, 6, NCS_ROLE_TITLE, "%s", ranks);
+	add_text(&line, has_lost ? 3 : 4, NCS_ROLE_TITLE, "int %s",
+		 ncs_duration(screen->interval_ns).text);
+	add_text(&line, 8, NCS_ROLE_TITLE, "oldest %s",
+		 summary->oldest.rank ?
+			 ncs_duration(summary->oldest.duration_ns).text :
+			 "-");
+	add_text(&line, has_lost ? 8 : 5,
+		 has_lost ? NCS_ROLE_STATE_NOTE : NCS_ROLE_TITLE, "%s", lost);
+	add_text(&line, 9, role, "%s", state);
+	add_text(&line, 4, NCS_ROLE_TITLE, "%s", clock);
+	ncs_layout_fit(line.items, line.count, rect->width, GAP);
 	ncs_term_fill(rect->y, rect->x, rect->width, NCS_ROLE_TITLE);
-	for (size_t i = 0; i < TITLE_STATE; i++)
-		if (items[i].kept)
-			left += 2 + ncs_term_put(rect->y, left, items[i].width,
-						 title_role(screen, i),
-						 texts[i]);
-	if (items[TITLE_CLOCK].kept) {
-		right -= items[TITLE_CLOCK].width;
-		ncs_term_put(rect->y, right, items[TITLE_CLOCK].width,
-			     NCS_ROLE_TITLE, texts[TITLE_CLOCK]);
-		right -= 2;
-	}
-	state_word(screen, &role);
-	if (items[TITLE_STATE].kept)
-		ncs_term_put(rect->y, right - items[TITLE_STATE].width,
-			     items[TITLE_STATE].width, role,
-			     texts[TITLE_STATE]);
+	/* The last two are at the right edge. */
+	draw_texts(&line, 0, line.count - 2, rect->y, rect->x);
+	for (size_t i = line.count - 2; i < line.count; i++)
+		right -= line.items[i].kept ? line.items[i].width + GAP : 0;
+	draw_texts(&line, line.count - 2, line.count, rect->y, right);
+}
+
+/* --- A recording ---------------------------------------------------------- */
+
+static void print_wall(const struct ncs_replay *replay, char *text, size_t size)
+{
+	uint64_t wall_ns = ncs_replay_realtime_ns(replay, replay->at_ns);
+	time_t seconds = (time_t)(wall_ns / UINT64_C(1000000000));
+	struct tm local;
+	char day[32];
+
+	if (localtime_r(&seconds, &local) &&
+	    strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &local) > 0)
+		snprintf(text, size, "%s.%03u", day,
+			 (unsigned)(wall_ns % 1000000000 / 1000000));
+}
+
+static void print_abnormal(const struct ncs_replay_search *search, char *text,
+			   size_t size)
+{
+	uint64_t length_ns = search->until_ns - search->from_ns;
+
+	if (search->done)
+		snprintf(text, size, "%zu abnormal", search->found.count);
+	else
+		snprintf(text, size, "%zu abnormal, %d%% searched",
+			 search->found.count,
+			 length_ns > 0 ? (int)((double)(search->next_ns -
+							search->from_ns) *
+					       100 / (double)length_ns) :
+					 0);
+}
+
+static int column_of(const struct ncs_replay *replay, uint64_t moment_ns,
+		     int width)
+{
+	uint64_t length_ns = replay->until_ns - replay->from_ns;
+
+	if (length_ns == 0)
+		return 0;
+	return (int)((double)(moment_ns - replay->from_ns) / (double)length_ns *
+		     (width - 1));
+}
+
+static void draw_episode(const struct ncs_replay *replay,
+			 const struct ncs_episode *episode, int y, int x,
+			 int width)
+{
+	int at = column_of(replay, episode->seen_ns, width);
+	int end = column_of(replay, episode->until_ns, width);
+
+	for (int i = at; i <= end; i++)
+		ncs_term_put(y, x + i, 1, NCS_ROLE_BAD,
+			     i == column_of(replay, replay->at_ns, width) ?
+				     "|" :
+				     "!");
+}
+
+/* Draws the bar: the time before the position, the position, and the time after
+ * it, with marks at the episodes. */
+static void draw_bar(struct ncs_screen *screen, int y, int x, int width)
+{
+	const struct ncs_replay *replay = screen->replay;
+	const struct ncs_replay_search *search = screen->search_ahead;
+	int at = column_of(replay, replay->at_ns, width);
+	char text[LINE_BYTES];
+
+	if (width >= (int)sizeof(text))
+		width = (int)sizeof(text) - 1;
+	for (int i = 0; i < width; i++)
+		text[i] = i == at ? '|' : i < at ? '=' : '-';
+	text[width] = '\0';
+	ncs_term_put(y, x, width, NCS_ROLE_TEXT, text);
+	for (size_t i = 0; search && i < search->found.count; i++)
+		draw_episode(replay, &search->found.all[i], y, x, width);
+	screen->bar_y = y;
+	screen->bar_x = x;
+	screen->bar_width = width;
+}
+
+void ncs_draw_replay(struct ncs_screen *screen, const struct ncs_rect *rect)
+{
+	const struct ncs_replay *replay = screen->replay;
+	char at[32], length[32], wall[64] = "", clocks[64] = "", found[96] = "";
+	struct line_texts line = { 0 };
+	int x;
+
+	ncs_instant_print(ncs_replay_since_ns(replay), at, sizeof(at));
+	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
+			  sizeof(length));
+	print_wall(replay, wall, sizeof(wall));
+	if (replay->error_ns != 0)
+		ncs_append(clocks, sizeof(clocks), "clocks within %s",
+			   replay->error_ns == UINT64_MAX ?
+				   "-" :
+				   ncs_duration(replay->error_ns).text);
+	if (screen->search_ahead)
+		print_abnormal(screen->search_ahead, found, sizeof(found));
+
+	add_text(&line, 9, NCS_ROLE_TEXT, "at %s of %s", at, length);
+	add_text(&line, 8, NCS_ROLE_TEXT, "%gx", replay->speed);
+	add_text(&line, 4, NCS_ROLE_TEXT, "%s", wall);
+	add_text(&line, 7, NCS_ROLE_TEXT, "%s", clocks);
+	add_text(&line, 5, NCS_ROLE_TEXT, "%s", found);
+	/* The bar takes the rest of the line. */
+	line.items[line.count] =
+		(struct ncs_item){ .width = BAR_LEAST, .priority = 6 };
+	ncs_layout_fit(line.items, line.count + 1, rect->width, GAP);
+	x = draw_texts(&line, 0, line.count, rect->y, rect->x);
+	if (line.items[line.count].kept)
+		draw_bar(screen, rect->y, x, rect->x + rect->width - x);
 }
 
 /* --- Tabs ----------------------------------------------------------------- */
@@ -333,110 +439,71 @@ static void append_window(const struct ncs_screen *screen, char *text,
 	ncs_append(text, size, ": %s", ncs_duration(window_ns).text);
 }
 
-enum note {
-	NOTE_STATE,
-	NOTE_WINDOW,
-	NOTE_CRUMBS,
-	NOTE_FILTER,
-	NOTE_TAGS,
-	NOTE_FOLLOWING,
-	NOTE_LEASE,
-	NOTE_ROWS,
-	NOTE_COLUMNS,
-	NOTE_SETTINGS,
-	NOTE_COUNT
-};
-
-static const unsigned note_priorities[NOTE_COUNT] = {
-	[NOTE_STATE] = 9,    [NOTE_WINDOW] = 9, [NOTE_CRUMBS] = 8,
-	[NOTE_FILTER] = 8,   [NOTE_TAGS] = 7,   [NOTE_FOLLOWING] = 6,
-	[NOTE_LEASE] = 6,    [NOTE_ROWS] = 5,   [NOTE_COLUMNS] = 4,
-	[NOTE_SETTINGS] = 3,
-};
-
-static void notes(const struct ncs_screen *screen, bool has_title,
-		  char texts[NOTE_COUNT][LINE_BYTES])
+static void add_note(struct line_texts *line, unsigned priority,
+		     const char *text)
 {
-	const struct ncs_grid *table = &screen->tables[screen->view];
-	size_t size = sizeof(texts[0]);
-	enum ncs_role role;
-
-	for (size_t i = 0; i < NOTE_COUNT; i++)
-		texts[i][0] = '\0';
-	/* If there is no title, the notes show the state, unless it is the
-	 * usual one. */
-	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
-		snprintf(texts[NOTE_STATE], size, "%s",
-			 state_word(screen, &role));
-	append_window(screen, texts[NOTE_WINDOW], size);
-	ncs_crumbs(screen, texts[NOTE_CRUMBS], size);
-	if (screen->filter[0])
-		snprintf(texts[NOTE_FILTER], size, "filter: %s",
-			 screen->filter);
-	if (screen->tags.count > 0)
-		snprintf(texts[NOTE_TAGS], size,
-			 screen->only_tagged ? "only %zu tagged" : "%zu tagged",
-			 screen->tags.count);
-	if (table->following)
-		snprintf(texts[NOTE_FOLLOWING], size, "following");
-	if (table->passed != table->total)
-		snprintf(texts[NOTE_ROWS], size, "rows %zu/%zu", table->passed,
-			 table->total);
-	if (table->shown_columns < table->column_count)
-		snprintf(texts[NOTE_COLUMNS], size, "cols %zu/%zu",
-			 table->shown_columns, table->column_count);
-	append_lease(&screen->summary, texts[NOTE_LEASE], size);
-	append_settings(&screen->summary, texts[NOTE_SETTINGS], size);
+	if (text[0])
+		add_text(line, priority, NCS_ROLE_LABEL, "%s", text);
 }
 
-/* Draws the notes that are not empty, as many as fit. */
-static void draw_notes(const struct ncs_rect *rect, int from,
-		       char texts[NOTE_COUNT][LINE_BYTES])
+/* Adds the notes. Returns how many are on the user's own choices, which come
+ * first. */
+static size_t add_notes(const struct ncs_screen *screen, bool has_title,
+			struct line_texts *line)
 {
-	struct ncs_item items[NOTE_COUNT];
-	size_t notes_of[NOTE_COUNT], count = 0;
-	int x = rect->x + rect->width;
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	char window[LINE_BYTES] = "", crumbs[LINE_BYTES];
+	char lease[LINE_BYTES] = "", settings[LINE_BYTES] = "";
+	enum ncs_role role;
+	const char *state = state_word(screen, &role);
+	size_t own;
 
-	for (size_t i = 0; i < NOTE_COUNT; i++) {
-		if (!texts[i][0])
-			continue;
-		items[count] = (struct ncs_item){
-			.width = ncs_term_text_width(texts[i]),
-			.priority = note_priorities[i],
-		};
-		notes_of[count++] = i;
-	}
-	ncs_layout_fit(items, count, rect->width - from - 2, 2);
-	for (size_t i = count; i-- > 0;) {
-		if (!items[i].kept)
-			continue;
-		x -= items[i].width;
-		if (x >= from)
-			ncs_term_put(rect->y, x, items[i].width,
-				     notes_of[i] == NOTE_STATE ?
-					     NCS_ROLE_STATE_NOTE :
-					     NCS_ROLE_LABEL,
-				     texts[notes_of[i]]);
-		x -= 2;
-	}
+	append_window(screen, window, sizeof(window));
+	ncs_crumbs(screen, crumbs, sizeof(crumbs));
+	append_lease(&screen->summary, lease, sizeof(lease));
+	append_settings(&screen->summary, settings, sizeof(settings));
+
+	/* If there is no title, the notes show the state, unless it is the
+	 * usual one. */
+	if (!has_title && strcmp(state, " LIVE ") != 0)
+		add_text(line, 9, NCS_ROLE_STATE_NOTE, "%s", state);
+	add_note(line, 9, window);
+	add_note(line, 8, crumbs);
+	if (screen->filter[0])
+		add_text(line, 8, NCS_ROLE_LABEL, "filter: %s", screen->filter);
+	if (screen->tags.count > 0)
+		add_text(line, 7, NCS_ROLE_LABEL, "%s%zu tagged",
+			 screen->only_tagged ? "only " : "",
+			 screen->tags.count);
+	if (table->following)
+		add_note(line, 6, "following");
+	own = line->count;
+	add_note(line, 6, lease);
+	if (table->passed != table->total)
+		add_text(line, 5, NCS_ROLE_LABEL, "rows %zu/%zu", table->passed,
+			 table->total);
+	if (table->shown_columns < table->column_count)
+		add_text(line, 4, NCS_ROLE_LABEL, "cols %zu/%zu",
+			 table->shown_columns, table->column_count);
+	add_note(line, 3, settings);
+	return own;
 }
 
 void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title)
 {
-	char texts[NOTE_COUNT][LINE_BYTES], text[64];
 	enum tab_names names = TABS_FULL;
+	struct line_texts line = { 0 };
 	int wanted = 0, needed = 0, x = rect->x;
+	size_t own = add_notes(screen, has_title, &line);
+	char text[64];
 
 	if (rect->height == 0)
 		return;
-	notes(screen, has_title, texts);
-	for (size_t i = 0; i < NOTE_COUNT; i++) {
-		if (!texts[i][0])
-			continue;
-		wanted += ncs_term_text_width(texts[i]) + 2;
+	for (size_t i = 0; i < line.count; i++) {
+		wanted += line.items[i].width + GAP;
 		/* Notes on the user's own choices take room from the tabs. */
-		if (i < NOTE_LEASE)
+		if (i < own)
 			needed = wanted;
 	}
 	if (tabs_width(screen, names) + wanted > rect->width)
@@ -459,5 +526,8 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 			(enum ncs_action)(NCS_ACTION_VIEW_RANK + i));
 		x += width;
 	}
-	draw_notes(rect, x, texts);
+	wanted = ncs_layout_fit(line.items, line.count, rect->width - x - GAP,
+				GAP);
+	draw_texts(&line, 0, line.count, rect->y,
+		   rect->x + rect->width - wanted);
 }

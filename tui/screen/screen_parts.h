@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a frame that tui/screen/screen_frame.c puts together: title, tabs,
- * summary, the selected rank in detail, and graphs; and the current focus in words.
+/* The parts of a frame that tui/screen/screen_frame.c puts together: title, recording,
+ * tabs, summary, the selected rank in detail, and graphs; and the current focus in words.
  * Must not change the state of the screen, except for click targets. */
 #ifndef NCS_TUI_SCREEN_SCREEN_PARTS_H
 #define NCS_TUI_SCREEN_SCREEN_PARTS_H
@@ -12,6 +12,10 @@
 /* Draws the title line. `wall` is the time that it shows. */
 void ncs_draw_title(const struct ncs_screen *screen,
 		    const struct ncs_rect *rect, const struct tm *wall);
+
+/* Draws the recording's line: its position, speed and wall-clock time, and a
+ * bar on which problems are marked. */
+void ncs_draw_replay(struct ncs_screen *screen, const struct ncs_rect *rect);
 
 /* Draws the tabs, and to their right the notes on focus, filter, window and so
  * on. If there is no title line, the notes include the state that the title

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording in the live view: a line above the table, and keys that move
- * through the recording. */
+/* A recording in the live view: keys that move through it. */
 #ifndef NCS_TUI_SCREEN_SCREEN_REPLAY_H
 #define NCS_TUI_SCREEN_SCREEN_REPLAY_H
 
@@ -10,10 +9,6 @@
  * screen. */
 void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
 			   const struct ncs_replay_search *search);
-
-/* Draws the recording's line: its position, speed and wall-clock time, and a
- * bar on which problems are marked. */
-void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
 /* Handles a key for recordings; shows a message if no recording is shown. Returns
  * requests. */
