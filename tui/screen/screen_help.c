@@ -128,35 +128,31 @@ static void emit_marks(struct help_page *page)
 		  " Enter opens and closes");
 }
 
-static void emit_letter(struct help_page *page, char letter, const char *label,
-			const char *help)
+/* Emits the letters of activities from `from` to before `end`. */
+static void emit_letters_of(struct help_page *page, unsigned from, unsigned end)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%c %s", letter, label);
-	emit_item(page, name, help);
+	for (unsigned i = from; i < end; i++) {
+		snprintf(name, sizeof(name), "%c %s", ncs_activity_letter(i),
+			 ncs_activity_label(i));
+		emit_item(page, name, ncs_activity_help(i));
+	}
 }
 
 static void emit_channel_states(struct help_page *page)
 {
-	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
-		emit_letter(page, ncs_channel_state_letter(i),
-			    ncs_channel_state_label(i),
-			    ncs_channel_state_help(i));
+	emit_letters_of(page, NCS_ACTIVITY_CHANNEL, NCS_ACTIVITY_PROXY);
 }
 
 static void emit_proxy_states(struct help_page *page)
 {
-	for (unsigned i = 0; i < NCS_PROXY_STATE_COUNT; i++)
-		emit_letter(page, ncs_proxy_state_letter(i),
-			    ncs_proxy_state_name(i), ncs_proxy_state_help(i));
+	emit_letters_of(page, NCS_ACTIVITY_PROXY, NCS_ACTIVITY_COUNT);
 }
 
 static void emit_activities(struct help_page *page)
 {
-	for (enum ncs_activity i = 0; i < NCS_ACTIVITY_CHANNEL; i++)
-		emit_letter(page, ncs_activities[i].letter,
-			    ncs_activities[i].label, ncs_activities[i].help);
+	emit_letters_of(page, 0, NCS_ACTIVITY_CHANNEL);
 }
 
 /* Emits the columns of a view; of those of the table, if there is one, only the

@@ -8,41 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/base/lookup.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/step_stats.h"
+#include "analysis/views/timeline.h"
 #include "tui/text/format.h"
 
-/* Define functions that return a field of a row of a table of ncclstat/tables. */
-#define DEFINE_LOOKUP(type, function, TABLE, FIELD) \
-	type function(unsigned index) \
-	{ \
-		static type const values[] = { TABLE(FIELD) }; \
-\
-		return values[index]; \
-	}
-
-#define HELP(ID, name, help) help,
 #define LOSS_HELP(ID, name, what, help) help,
-#define CHANNEL_HELP(ID, name, letter, label, help) help,
-#define CHANNEL_LETTER(ID, name, letter, label, help) letter,
-#define PROXY_HELP(ID, name, letter, help) help,
-#define PROXY_LETTER(ID, name, letter, help) letter,
 
-DEFINE_LOOKUP(const char *, ncs_channel_state_help, NCS_CHANNEL_STATES,
-	      CHANNEL_HELP)
-DEFINE_LOOKUP(const char *, ncs_proxy_state_help, NCS_PROXY_STATES, PROXY_HELP)
-DEFINE_LOOKUP(char, ncs_channel_state_letter, NCS_CHANNEL_STATES,
-	      CHANNEL_LETTER)
-DEFINE_LOOKUP(char, ncs_proxy_state_letter, NCS_PROXY_STATES, PROXY_LETTER)
-DEFINE_LOOKUP(const char *, ncs_loss_help, NCS_LOSSES, LOSS_HELP)
-static DEFINE_LOOKUP(const char *, kernel_status_help, NCS_KERNEL_STATUSES,
-		     HELP)
+NCS_DEFINE_LOOKUP(ncs_loss_help, NCS_LOSSES, LOSS_HELP, "unknown")
+static NCS_DEFINE_LOOKUP(kernel_status_help, NCS_KERNEL_STATUSES, NCS_HELP,
+			 "unknown")
 
-	/* --- Phrases ---------------------------------------------------------------- */
+	const char *ncs_channel_state_help(unsigned state)
+{
+	return ncs_activity_help(NCS_ACTIVITY_CHANNEL + state);
+}
 
-	struct ncs_phrase ncs_phrase(const char *format, ...)
+/* --- Phrases ---------------------------------------------------------------- */
+
+struct ncs_phrase ncs_phrase(const char *format, ...)
 {
 	struct ncs_phrase made;
 	va_list arguments;

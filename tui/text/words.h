@@ -114,11 +114,8 @@ void ncs_append_oldest(const struct ncs_rank *rank, char *text, size_t size);
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			      size_t size);
 
-/* Return the table's explanation of a loss and of a state, and its letter. */
+/* Return the table's explanation of a loss, and of a channel's state. */
 const char *ncs_loss_help(unsigned loss);
 const char *ncs_channel_state_help(unsigned state);
-const char *ncs_proxy_state_help(unsigned state);
-char ncs_channel_state_letter(unsigned state);
-char ncs_proxy_state_letter(unsigned state);
 
 #endif

@@ -36,6 +36,11 @@ static const struct {
 	{ NCS_PROXY_IDLE, NCS_TRANSITION_IDLE, NCS_COLUMN_PROXY_IDLE_SHARE },
 };
 
+static char letter_of(enum ncs_proxy_state state)
+{
+	return ncs_activity_letter(NCS_ACTIVITY_PROXY + state);
+}
+
 static bool is_asleep(const struct ncs_row *row)
 {
 	enum ncs_proxy_state state = row->rank->now.proxy.state;
@@ -56,27 +61,29 @@ static enum ncs_severity severity(const struct ncs_row *row)
 
 /* --- Shares and rates of a state ------------------------------------------ */
 
-static void share_of(const struct ncs_row *row, unsigned place, char *text,
-		     size_t size, double *share)
+/* Returns the share of a state as text, and sets it. */
+static struct ncs_phrase share_of(const struct ncs_row *row, unsigned place,
+				  double *share)
 {
 	struct ncs_value value = { 0 };
+	char text[32];
 
 	ncs_column_get(&ncs_columns[places[place].share], row, &value);
 	*share = value.kind == NCS_VALUE_SHARE ? value.real : 0;
-	ncs_format_value(text, size, &value, 0, true);
-	if (value.kind == NCS_VALUE_SHARE)
-		ncs_append(text, size, "%%");
+	ncs_format_value(text, sizeof(text), &value, 0, true);
+	return ncs_phrase("%s%s", text,
+			  value.kind == NCS_VALUE_SHARE ? "%" : "");
 }
 
-/* Prints the transitions per second over the window. */
-static void rate_of(const struct ncs_row *row,
-		    enum ncs_proxy_transition transition, char *text,
-		    size_t size)
+/* Returns the transitions per second over the window. */
+static struct ncs_phrase rate_of(const struct ncs_row *row,
+				 enum ncs_proxy_transition transition)
 {
 	const struct ncs_counters *base = row->rank->base;
 	uint64_t count = row->rank->now.proxy.count[transition];
 	uint64_t window_ns = ncs_rank_window_ns(row->rank);
 	struct ncs_value value = { 0 };
+	char text[32];
 
 	if (window_ns > 0 && count >= base->proxy_count[transition] &&
 	    ncs_rank_proxy_known(row->rank)) {
@@ -84,14 +91,22 @@ static void rate_of(const struct ncs_row *row,
 		value.real = (double)(count - base->proxy_count[transition]) *
 			     1e9 / (double)window_ns;
 	}
-	ncs_format_value(text, size, &value, 0, true);
-	if (value.kind != NCS_VALUE_NONE)
-		ncs_append(text, size, "/s");
+	ncs_format_value(text, sizeof(text), &value, 0, true);
+	return ncs_phrase("%s%s", text,
+			  value.kind == NCS_VALUE_NONE ? "" : "/s");
 }
 
 static bool is_current(const struct ncs_row *row, unsigned place)
 {
 	return row->rank->now.proxy.state == places[place].state;
+}
+
+/* Returns the letter and the name of a state. */
+static struct ncs_phrase label(const struct ncs_row *row, unsigned place)
+{
+	return ncs_phrase("%s%c %-6s", is_current(row, place) ? ">" : " ",
+			  letter_of(places[place].state),
+			  ncs_proxy_state_name(places[place].state));
 }
 
 static uint64_t duration_ns(const struct ncs_row *row)
@@ -124,10 +139,9 @@ static void draw_border(int y, int x, int width, enum ncs_symbol left,
 static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
 		     int width)
 {
-	const char *word = ncs_proxy_state_name(places[place].state);
 	enum ncs_role role = is_current(row, place) ? NCS_ROLE_HIGHLIGHT :
 						      NCS_ROLE_TEXT;
-	char text[64], number[32];
+	struct ncs_phrase text;
 	double share;
 
 	draw_border(y, x, width, NCS_SYMBOL_TOP_LEFT, NCS_SYMBOL_TOP_RIGHT);
@@ -140,17 +154,12 @@ static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
 				NCS_SYMBOL_VERTICAL);
 	}
 	ncs_term_fill(y + 1, x + 1, width - 2, role);
-	snprintf(text, sizeof(text), "%s%c %s",
-		 is_current(row, place) ? ">" : " ",
-		 ncs_proxy_state_letter(places[place].state), word);
-	ncs_term_put(y + 1, x + 1, width - 2, role, text);
-	share_of(row, place, number, sizeof(number), &share);
-	snprintf(text, sizeof(text), "%6s ", number);
-	ncs_term_put(y + 2, x + 1, width - 2, NCS_ROLE_TEXT, text);
+	ncs_term_put(y + 1, x + 1, width - 2, role, label(row, place).text);
+	text = ncs_phrase("%6s ", share_of(row, place, &share).text);
+	ncs_term_put(y + 2, x + 1, width - 2, NCS_ROLE_TEXT, text.text);
 	draw_share_bar(y + 2, x + 8, width - 9, share);
-	rate_of(row, places[place].entry, number, sizeof(number));
-	snprintf(text, sizeof(text), "%6s in", number);
-	ncs_term_put(y + 3, x + 1, width - 2, NCS_ROLE_TEXT, text);
+	text = ncs_phrase("%6s in", rate_of(row, places[place].entry).text);
+	ncs_term_put(y + 3, x + 1, width - 2, NCS_ROLE_TEXT, text.text);
 }
 
 static void draw_centred(int y, int x, int width, const char *text)
@@ -164,7 +173,7 @@ static void draw_centred(int y, int x, int width, const char *text)
 /* Draws the arrow between a box and the next one. */
 static void draw_arrow(const struct ncs_row *row, unsigned place, int y, int x)
 {
-	char number[32] = "";
+	struct ncs_phrase rate = { "" };
 
 	ncs_term_repeat(y + 2, x + 1, GAP_WIDTH - 2, NCS_ROLE_TEXT,
 			NCS_SYMBOL_HORIZONTAL);
@@ -172,15 +181,15 @@ static void draw_arrow(const struct ncs_row *row, unsigned place, int y, int x)
 			NCS_SYMBOL_LEADS_TO);
 	if (places[place].state == NCS_PROXY_SLEEP) {
 		draw_centred(y + 1, x, GAP_WIDTH, "woken");
-		rate_of(row, NCS_TRANSITION_WAKEUP, number, sizeof(number));
+		rate = rate_of(row, NCS_TRANSITION_WAKEUP);
 	} else if (places[place].state == NCS_PROXY_APPEND) {
 		draw_centred(y + 1, x, GAP_WIDTH, "taken");
-		rate_of(row, NCS_TRANSITION_APPEND_END, number, sizeof(number));
+		rate = rate_of(row, NCS_TRANSITION_APPEND_END);
 	} else {
 		ncs_term_repeat(y + 2, x + 1, 1, NCS_ROLE_TEXT,
 				NCS_SYMBOL_COMES_FROM);
 	}
-	draw_centred(y + 3, x, GAP_WIDTH, number);
+	draw_centred(y + 3, x, GAP_WIDTH, rate.text);
 }
 
 static void draw_boxes(const struct ncs_row *row, const struct ncs_rect *rect)
@@ -206,46 +215,39 @@ static void draw_line(const struct ncs_row *row, unsigned place, int y, int x,
 {
 	enum ncs_role role = is_current(row, place) ? NCS_ROLE_HIGHLIGHT :
 						      NCS_ROLE_TEXT;
-	char text[64], number[32];
+	struct ncs_phrase text;
 	double share;
 
-	snprintf(text, sizeof(text), "%s%c %-6s",
-		 is_current(row, place) ? ">" : " ",
-		 ncs_proxy_state_letter(places[place].state),
-		 ncs_proxy_state_name(places[place].state));
-	ncs_term_put(y, x, width, role, text);
-	share_of(row, place, number, sizeof(number), &share);
-	snprintf(text, sizeof(text), " %6s ", number);
-	ncs_term_put(y, x + 9, width - 9, NCS_ROLE_TEXT, text);
+	ncs_term_put(y, x, width, role, label(row, place).text);
+	text = ncs_phrase(" %6s ", share_of(row, place, &share).text);
+	ncs_term_put(y, x + 9, width - 9, NCS_ROLE_TEXT, text.text);
 	draw_share_bar(y, x + 17, width - 17 - 11 < 20 ? width - 28 : 20,
 		       share);
-	rate_of(row, places[place].entry, number, sizeof(number));
-	snprintf(text, sizeof(text), "%7s in", number);
+	text = ncs_phrase("%7s in", rate_of(row, places[place].entry).text);
 	ncs_term_put(y, x + (width - 28 < 20 ? width - 10 : 38), 10,
-		     NCS_ROLE_TEXT, text);
+		     NCS_ROLE_TEXT, text.text);
 }
 
 /* Draws the state and its duration, then the shares of all states. */
 static void draw_one_line(const struct ncs_row *row, int y, int x, int width)
 {
 	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
-	char text[64] = "", number[32];
+	char text[64] = "";
 	int end = x + width;
 	double share;
 
-	ncs_append(text, sizeof(text), ">%c %s %s",
-		   ncs_proxy_state_letter(proxy->state),
+	ncs_append(text, sizeof(text), ">%c %s %s", letter_of(proxy->state),
 		   ncs_proxy_state_name(proxy->state),
 		   proxy->state == NCS_PROXY_UNKNOWN ?
 			   "" :
 			   ncs_duration(duration_ns(row)).text);
 	x += ncs_term_put(y, x, end - x, NCS_ROLE_HIGHLIGHT, text) + 1;
 	for (unsigned i = 0; i < PLACES && x < end; i++) {
-		share_of(row, i, number, sizeof(number), &share);
+		if (share_of(row, i, &share).text[0] == '-')
+			continue;
 		snprintf(text, sizeof(text), " %c %.0f%%",
-			 ncs_proxy_state_letter(places[i].state), 100 * share);
-		if (number[0] != '-')
-			x += ncs_term_put(y, x, end - x, NCS_ROLE_TEXT, text);
+			 letter_of(places[i].state), 100 * share);
+		x += ncs_term_put(y, x, end - x, NCS_ROLE_TEXT, text);
 	}
 }
 
@@ -294,7 +296,8 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 	ncs_append(text, size, "%s", ncs_rank_of(row->rank).text);
 	append_state(row, text, size);
-	ncs_append(text, size, ": %s", ncs_proxy_state_help(proxy->state));
+	ncs_append(text, size, ": %s",
+		   ncs_activity_help(NCS_ACTIVITY_PROXY + proxy->state));
 	if (oldest.channel && oldest.duration_ns >= NCS_LONG_WAIT_NS)
 		ncs_append_wait(&oldest, text, size);
 	ncs_append_losses(row->rank, text, size);
