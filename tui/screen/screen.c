@@ -11,13 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/screen_help.h"
-#include "tui/screen/screen_navigation.h"
-#include "tui/screen/screen_options.h"
-#include "tui/screen/screen_prompt.h"
-#include "tui/screen/screen_replay.h"
-#include "tui/screen/screen_setup.h"
-#include "tui/screen/screen_sort.h"
+#include "tui/screen/screen_pages.h"
+#include "tui/screen/screen_actions.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/table/table.h"
 

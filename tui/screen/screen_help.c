@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The help screen; see screen_help.h. The text is generated from the tables of
+/* The help screen; see screen_pages.h. The text is generated from the tables of
  * keys, columns, states and losses, so that it cannot contradict the program.
  *
  * The text is generated again for each frame: one pass emits line after line,
  * and draws the lines that are on the screen.
  */
-#include "tui/screen/screen_help.h"
+#include "tui/screen/screen_pages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

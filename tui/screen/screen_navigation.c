@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves from view to view; see screen_navigation.h. Must not draw. */
-#include "tui/screen/screen_navigation.h"
+/* Moves from view to view; see screen_actions.h. Must not draw. */
+#include "tui/screen/screen_actions.h"
 
 #include <stdlib.h>
 #include <string.h>

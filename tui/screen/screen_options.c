@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of the live view; see screen_options.h. Must not draw. */
-#include "tui/screen/screen_options.h"
+/* Options of the live view; see screen_actions.h. Must not draw. */
+#include "tui/screen/screen_actions.h"
 
 #include "tui/commands/option_rows.h"
-#include "tui/screen/screen_navigation.h"
 #include "tui/table/table.h"
 #include "tui/term/term.h"
 #include "tui/text/words.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Prompts in the last line; see screen_prompt.h. */
-#include "tui/screen/screen_prompt.h"
+/* Prompts in the last line; see screen_actions.h. */
+#include "tui/screen/screen_actions.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/screen/screen_help.h"
-#include "tui/screen/screen_replay.h"
+#include "tui/screen/screen_pages.h"
 #include "tui/table/row_query.h"
 #include "tui/table/table.h"
 #include "tui/term/curses.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording in the live view; see screen_replay.h. Must not read a clock. */
-#include "tui/screen/screen_replay.h"
+/* A recording in the live view; see screen_actions.h. Must not read a clock. */
+#include "tui/screen/screen_actions.h"
 
 void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
 			   const struct ncs_replay_search *search)

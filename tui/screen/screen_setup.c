@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The setup screen; see screen_setup.h. Its entries are the options that the
+/* The setup screen; see screen_pages.h. Its entries are the options that the
  * live view can change, from the table of options; the plugin's settings; and
  * the columns of the view. */
-#include "tui/screen/screen_setup.h"
+#include "tui/screen/screen_pages.h"
 
 #include <stdio.h>
 
 #include "tui/commands/option_rows.h"
-#include "tui/screen/screen_options.h"
-#include "tui/screen/screen_prompt.h"
-#include "tui/screen/screen_replay.h"
+#include "tui/screen/screen_actions.h"
 #include "tui/table/table.h"
 #include "tui/term/term.h"
 #include "tui/term/wrap.h"

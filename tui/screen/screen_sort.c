@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The menu of orders; see screen_sort.h. Its first entry is the usual order, the
+/* The menu of orders; see screen_pages.h. Its first entry is the usual order, the
  * others are the table's columns. */
-#include "tui/screen/screen_sort.h"
+#include "tui/screen/screen_pages.h"
 
 #include "tui/table/table.h"
 #include "tui/term/term.h"

@@ -15,8 +15,6 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/views/columns.h"
 #include "tui/table/fold.h"
-#include "tui/table/marks.h"
-#include "tui/table/tree.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A table as a tree; see tree.h. Must not distinguish views: the view's rules
+/* A table as a tree; see fold.h. Must not distinguish views: the view's rules
  * say what may be above and below its rows. */
-#include "tui/table/tree.h"
+#include "tui/table/rows.h"
 
 #include <stdint.h>
 #include <stdlib.h>
-
-#include "tui/table/rows.h"
 
 /* Group of rows without a communicator, which come last, in their own order. */
 #define NO_GROUP SIZE_MAX
