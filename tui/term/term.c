@@ -259,8 +259,6 @@ void ncs_term_suspend(void)
 	struct sigaction former, action = { 0 };
 	sigset_t stop;
 
-	if (!term.screen)
-		return;
 	report_mouse(false);
 	endwin();
 	ncs_rescue_arm(false);
@@ -279,8 +277,6 @@ void ncs_term_suspend(void)
 
 void ncs_term_resume(void)
 {
-	if (!term.screen)
-		return;
 	/* A shell may have changed the modes in the meantime: end and begin
 	 * again, regardless of what curses assumes. */
 	endwin();
@@ -292,8 +288,6 @@ void ncs_term_resize(void)
 {
 	struct winsize size;
 
-	if (!term.screen)
-		return;
 	if (ioctl(term.file, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
 	    size.ws_col > 0)
 		resizeterm(size.ws_row, size.ws_col);
@@ -302,8 +296,7 @@ void ncs_term_resize(void)
 
 void ncs_term_repaint(void)
 {
-	if (term.screen)
-		clearok(stdscr, TRUE);
+	clearok(stdscr, TRUE);
 }
 
 int ncs_term_height(void)
@@ -395,22 +388,15 @@ bool ncs_term_mouse(int code, struct ncs_mouse *mouse)
 
 static int take_mouse(int button, int x, int y)
 {
-	/* The masked bits are Shift, Alt and Ctrl. */
-	switch (button & ~0x1c) {
-	case 0:
-		term.mouse.kind = NCS_MOUSE_CLICK;
-		break;
-	case 64:
-		term.mouse.kind = NCS_MOUSE_WHEEL_UP;
-		break;
-	case 65:
-		term.mouse.kind = NCS_MOUSE_WHEEL_DOWN;
-		break;
-	default:
-		term.mouse.kind = NCS_MOUSE_OTHER;
-	}
-	term.mouse.x = x - 1;
-	term.mouse.y = y - 1;
+	button &= ~0x1c; /* Shift, Alt and Ctrl */
+	term.mouse = (struct ncs_mouse){
+		.kind = button == 0  ? NCS_MOUSE_CLICK :
+			button == 64 ? NCS_MOUSE_WHEEL_UP :
+			button == 65 ? NCS_MOUSE_WHEEL_DOWN :
+				       NCS_MOUSE_OTHER,
+		.x = x - 1,
+		.y = y - 1,
+	};
 	return KEY_MOUSE;
 }
 
@@ -485,11 +471,8 @@ static int unknown_sequence(int introducer)
 
 int ncs_term_key(void)
 {
-	int code, next;
+	int code = next_code(), next;
 
-	if (!term.screen)
-		return -1;
-	code = next_code();
 	if (code != ESCAPE)
 		return code;
 	next = next_code();
@@ -562,52 +545,43 @@ static void show_one(struct shown_text *shown, wchar_t character, int cells)
 	shown->width += cells;
 }
 
-/* Converts UTF-8. Invalid bytes and characters that cannot be shown become '?'.
- * If `ascii` is true, non-ASCII characters are replaced by ASCII. */
-static void show_text(struct shown_text *shown, const char *text,
-			bool ascii)
+/* Converts UTF-8. Invalid bytes and characters that cannot be shown become '?';
+ * where the terminal shows ASCII, other characters are replaced by it. */
+static void show_text(struct shown_text *shown, const char *text)
 {
+	bool ascii = ncs_term_shows_ascii();
+
 	shown->length = 0;
 	shown->width = 0;
 	while (*text && shown->length < SHOWN_MAX) {
 		uint32_t code = next_character(&text);
-		int cells;
+		int cells = ascii || code < 0x80 ? 1 : wcwidth((wchar_t)code);
 
-		if (is_control(code)) {
-			show_one(shown, L'?', 1);
-		} else if (code < 0x80) {
-			show_one(shown, (wchar_t)code, 1);
-		} else if (ascii) {
+		if (ascii && code >= 0xa0) {
 			for (const char *c = ascii_for(code); *c; c++)
 				show_one(shown, (wchar_t)*c, 1);
-		} else {
-			/* A character without a column of its own could join,
-			 * hide or reverse its neighbours. */
-			cells = wcwidth((wchar_t)code);
-			if (cells > 0)
-				show_one(shown, (wchar_t)code, cells);
-			else
-				show_one(shown, L'?', 1);
+			continue;
 		}
+		/* A character without a column of its own could join, hide or
+		 * reverse its neighbours. */
+		if (is_control(code) || cells <= 0)
+			show_one(shown, L'?', 1);
+		else
+			show_one(shown, (wchar_t)code, cells);
 	}
 }
 
-/* Cuts the text to `width` cells if it is wider; a text that was cut ends with
- * `mark`. */
-static void cut_text(struct shown_text *shown, int width,
-			const char *mark, bool ascii)
+/* Cuts the text to `width` cells, at least one, if it is wider; a text that was cut
+ * ends with a mark, which takes one. */
+static void cut_text(struct shown_text *shown, int width)
 {
-	struct shown_text end;
+	const char *mark = ncs_term_symbol(NCS_SYMBOL_CUT);
 
 	if (shown->width <= width)
 		return;
-	show_text(&end, mark, ascii);
-	if (end.width > width)
-		end.length = 0, end.width = 0;
-	while (shown->length > 0 && shown->width + end.width > width)
+	while (shown->width >= width)
 		shown->width -= shown->cells[--shown->length];
-	for (size_t i = 0; i < end.length; i++)
-		show_one(shown, end.text[i], end.cells[i]);
+	show_one(shown, (wchar_t)next_character(&mark), 1);
 }
 
 static void use_role(enum ncs_role role)
@@ -624,15 +598,14 @@ int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 {
 	static struct shown_text shown;
 
-	if (!term.screen || y < 0 || y >= ncs_term_height() || x < 0)
+	if (y < 0 || y >= ncs_term_height() || x < 0)
 		return 0;
 	if (width > ncs_term_width() - x)
 		width = ncs_term_width() - x;
 	if (width <= 0)
 		return 0;
-	show_text(&shown, text, ncs_term_shows_ascii());
-	cut_text(&shown, width, ncs_term_symbol(NCS_SYMBOL_CUT),
-			   ncs_term_shows_ascii());
+	show_text(&shown, text);
+	cut_text(&shown, width);
 	use_role(role);
 	/* In the last cell of the screen, curses draws the character and then
 	 * fails. */
@@ -642,7 +615,7 @@ int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 
 void ncs_term_fill(int y, int x, int width, enum ncs_role role)
 {
-	if (!term.screen || y < 0 || y >= ncs_term_height() || x < 0)
+	if (y < 0 || y >= ncs_term_height() || x < 0)
 		return;
 	use_role(role);
 	for (int i = x; i < x + width && i < ncs_term_width(); i++)
@@ -660,7 +633,7 @@ int ncs_term_text_width(const char *text)
 {
 	static struct shown_text shown;
 
-	show_text(&shown, text, ncs_term_shows_ascii());
+	show_text(&shown, text);
 	return shown.width;
 }
 
@@ -673,8 +646,6 @@ const char *ncs_term_symbol(enum ncs_symbol symbol)
 
 void ncs_term_erase(void)
 {
-	if (!term.screen)
-		return;
 	wattr_set(stdscr, A_NORMAL, 0, NULL);
 	werase(stdscr);
 	ncs_term_cursor(0, 0, false);
@@ -691,8 +662,6 @@ void ncs_term_cursor(int y, int x, bool visible)
 
 void ncs_term_flush(void)
 {
-	if (!term.screen)
-		return;
 	wmove(stdscr, term.cursor_y, term.cursor_x);
 	wnoutrefresh(stdscr);
 	doupdate();

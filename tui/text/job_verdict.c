@@ -384,18 +384,14 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 	append_unreadable(model, text, size);
 	if (text[0])
 		return;
-	if (model->rank_count == 0) {
-		ncs_append(text, size, "no rank is seen");
-		return;
-	}
-	if (!has_called(model)) {
-		ncs_append(text, size, "no rank has called anything yet");
-		return;
-	}
-	if (is_hidden(model)) {
-		ncs_append(text, size,
-			   "NCCL reports no operation of most calls:"
-			   " whether they end is not seen");
+	if (model->rank_count == 0 || !has_called(model) || is_hidden(model)) {
+		ncs_append(text, size, "%s",
+			   model->rank_count == 0 ?
+				   "no rank is seen" :
+			   !has_called(model) ?
+				   "no rank has called anything yet" :
+				   "NCCL reports no operation of most calls:"
+				   " whether they end is not seen");
 		return;
 	}
 	if (find_outside(model, &outside)) {

@@ -138,37 +138,25 @@ struct ncs_phrase ncs_channel_name(const struct ncs_channel_view *channel)
 
 /* --- Clauses ---------------------------------------------------------------- */
 
-static void append_kernel_status(const struct ncs_kernel_view *kernel,
-				 char *text, size_t size)
-{
-	switch (kernel->status) {
-	case NCS_KERNEL_UNKNOWN:
-		return;
-	case NCS_KERNEL_OFF:
-	case NCS_KERNEL_ALWAYS:
-		ncs_append(text, size, " Kernel timing: %s.",
-			   ncs_kernel_status_name(kernel->status));
-		return;
-	case NCS_KERNEL_SAMPLED:
-		ncs_append(text, size,
-			   " Kernel timing: 1 group in %" PRIu64 ", so far"
-			   " %" PRIu64 " calls.",
-			   kernel->period, kernel->timed_calls);
-		return;
-	default:
-		ncs_append(text, size, " Kernel timing: %s: %s.",
-			   ncs_kernel_status_name(kernel->status),
-			   kernel_status_help(kernel->status));
-		return;
-	}
-}
-
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			      size_t size)
 {
 	const struct ncs_gpu_clock_view *clock = &rank->now.gpu_clock;
+	const struct ncs_kernel_view *kernel = &rank->now.kernel;
+	bool needs_help = kernel->status != NCS_KERNEL_OFF &&
+			  kernel->status != NCS_KERNEL_ALWAYS;
 
-	append_kernel_status(&rank->now.kernel, text, size);
+	if (kernel->status == NCS_KERNEL_SAMPLED)
+		ncs_append(text, size,
+			   " Kernel timing: 1 group in %" PRIu64 ", so far"
+			   " %" PRIu64 " calls.",
+			   kernel->period, kernel->timed_calls);
+	else if (kernel->status != NCS_KERNEL_UNKNOWN)
+		ncs_append(text, size, " Kernel timing: %s%s%s.",
+			   ncs_kernel_status_name(kernel->status),
+			   needs_help ? ": " : "",
+			   needs_help ? kernel_status_help(kernel->status) :
+					"");
 	if (clock->known)
 		ncs_append(text, size, " The GPU's clock is known within %s.",
 			   ncs_duration(clock->error_ns).text);
