@@ -103,8 +103,6 @@ static int write_to(int descriptor, const struct ncs_screen *screen,
 		return error;
 	}
 	error = print_view(file, screen, stamp);
-	if (fflush(file) != 0 && !error)
-		error = -errno;
 	if (fclose(file) != 0 && !error)
 		error = -errno;
 	return error;

@@ -4,6 +4,7 @@
  */
 #include "tui/screen/screen_parts.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,8 +109,7 @@ static void lost_text(const struct ncs_screen *screen, char *text, size_t size)
 	uint64_t sums[NCS_LOSS_COUNT] = { 0 };
 	unsigned most = 0;
 
-	snprintf(text, size, "lost %llu",
-		 (unsigned long long)screen->summary.lost);
+	snprintf(text, size, "lost %" PRIu64, screen->summary.lost);
 	if (screen->summary.lost == 0)
 		return;
 	for (size_t i = 0; i < screen->model.rank_count; i++)

@@ -5,6 +5,7 @@
  */
 #include "tui/screen/screen_timeline.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,8 +104,8 @@ static void tick_label(char *text, size_t size, int64_t offset_ns,
 	if (offset_ns == 0)
 		snprintf(text, size, "|now");
 	else
-		snprintf(text, size, "|%lld%s",
-			 (long long)(offset_ns / units[i].ns), units[i].unit);
+		snprintf(text, size, "|%" PRId64 "%s", offset_ns / units[i].ns,
+			 units[i].unit);
 }
 
 /* Draws labels at round times before now where there is room, and the
@@ -209,22 +210,14 @@ static int draw_legend(const struct ncs_rect *rect, const bool *used)
 	return y + 1;
 }
 
-/* Returns the role of a cell that has more activities than the one shown. */
-static enum ncs_role more(enum ncs_role role)
-{
-	switch (role) {
-	case NCS_ROLE_WAITS_GPU:
-		return NCS_ROLE_WAITS_GPU_MORE;
-	case NCS_ROLE_WAITS_PEER:
-		return NCS_ROLE_WAITS_PEER_MORE;
-	case NCS_ROLE_WAITS_NETWORK:
-		return NCS_ROLE_WAITS_NETWORK_MORE;
-	case NCS_ROLE_BUSY:
-		return NCS_ROLE_BUSY_MORE;
-	default:
-		return NCS_ROLE_STRONG;
-	}
-}
+/* Roles of cells that have more activities than the one shown; NCS_ROLE_STRONG where
+ * there is none. */
+static const enum ncs_role roles_of_more[NCS_ROLE_COUNT] = {
+	[NCS_ROLE_WAITS_GPU] = NCS_ROLE_WAITS_GPU_MORE,
+	[NCS_ROLE_WAITS_PEER] = NCS_ROLE_WAITS_PEER_MORE,
+	[NCS_ROLE_WAITS_NETWORK] = NCS_ROLE_WAITS_NETWORK_MORE,
+	[NCS_ROLE_BUSY] = NCS_ROLE_BUSY_MORE,
+};
 
 static void draw_cell(const struct ncs_cell *cell, enum ncs_role role, int y,
 		      int x)
@@ -256,7 +249,8 @@ static void draw_track(const struct ncs_screen *screen,
 		used[(unsigned char)ncs_activities[cells[i].activity].letter] =
 			true;
 		if (cells[i].several)
-			role = more(role);
+			role = roles_of_more[role] ? roles_of_more[role] :
+						     NCS_ROLE_STRONG;
 		if (i == cursor)
 			role = NCS_ROLE_SELECTED;
 		else if (cells[i].lit)

@@ -102,19 +102,20 @@ static int decimals_of(double number)
 	return number < 99.95 ? 1 : 0;
 }
 
+static const char *const prefixes[] = { "", "K", "M", "G", "T", "P", "E" };
+
 void ncs_format_scaled(char *text, size_t size, double number, unsigned width)
 {
-	static const char *const units[] = { "", "K", "M", "G", "T", "P", "E" };
 	double magnitude = fabs(number);
 	size_t unit = 0;
 
-	while (unit + 1 < sizeof(units) / sizeof(units[0]) &&
+	while (unit + 1 < sizeof(prefixes) / sizeof(prefixes[0]) &&
 	       magnitude >= 999.5) {
 		magnitude /= 1000;
 		unit++;
 	}
 	if (!format_decimals(text, size, number < 0 ? -magnitude : magnitude,
-			     unit > 0 ? decimals_of(magnitude) : 0, units[unit],
+			     unit > 0 ? decimals_of(magnitude) : 0, prefixes[unit],
 			     width))
 		fill(text, size, width);
 }
@@ -132,7 +133,6 @@ static void format_rate(char *text, size_t size, double rate, unsigned width)
  * decimals. */
 static void format_size(char *text, size_t size, uint64_t bytes, unsigned width)
 {
-	static const char *const units[] = { "", "K", "M", "G", "T", "P", "E" };
 	uint64_t magnitude = bytes;
 	size_t unit = 0;
 
@@ -140,7 +140,7 @@ static void format_size(char *text, size_t size, uint64_t bytes, unsigned width)
 		magnitude /= 1024;
 		unit++;
 	}
-	snprintf(text, size, "%" PRIu64 "%s", magnitude, units[unit]);
+	snprintf(text, size, "%" PRIu64 "%s", magnitude, prefixes[unit]);
 	if (!fits(text, width))
 		ncs_format_scaled(text, size, (double)bytes, width);
 }
@@ -271,19 +271,16 @@ static void append_error(char *text, size_t size, uint64_t error_ns)
 static void format_uncertain(char *text, size_t size,
 			     const struct ncs_value *value, unsigned width)
 {
-	if (value->error_ns > 0 && (uint64_t)value->number <= value->error_ns) {
-		snprintf(text, size, "<");
-		ncs_format_duration(text + 1, size - 1, value->error_ns,
-				    width - 1);
+	uint64_t ns = (uint64_t)value->number;
+	bool may_be_0 = value->error_ns > 0 && ns <= value->error_ns;
+
+	if (may_be_0 || value->is_least) {
+		snprintf(text, size, "%c", may_be_0 ? '<' : '>');
+		ncs_format_duration(text + 1, size - 1,
+				    may_be_0 ? value->error_ns : ns, width - 1);
 		return;
 	}
-	if (value->is_least) {
-		snprintf(text, size, ">");
-		ncs_format_duration(text + 1, size - 1, (uint64_t)value->number,
-				    width - 1);
-		return;
-	}
-	ncs_format_duration(text, size, (uint64_t)value->number, width);
+	ncs_format_duration(text, size, ns, width);
 	if (ncs_error_matters(value->error_ns, value->number))
 		append_error(text, size, value->error_ns);
 }
