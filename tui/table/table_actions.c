@@ -37,11 +37,6 @@ static void scroll_right(struct ncs_grid *table)
 		table->skip++;
 }
 
-static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
-{
-	ncs_grid_set_sort(table, column, false);
-}
-
 static void say_order(struct ncs_grid *table)
 {
 	if (!table->sort)
@@ -65,7 +60,8 @@ static void sort_step(struct ncs_grid *table, size_t step)
 		if (table->columns[i] == table->sort)
 			place = i + 1;
 	place = (place + step) % orders;
-	sort_by(table, place > 0 ? table->columns[place - 1] : NULL);
+	ncs_grid_set_sort(table, place > 0 ? table->columns[place - 1] : NULL,
+			  false);
 }
 
 static void step_level(struct ncs_grid *table, int step)
@@ -109,6 +105,8 @@ static void toggle_following(struct ncs_grid *table)
 
 static bool act_on_order(struct ncs_grid *table, enum ncs_action action)
 {
+	const struct ncs_grid_rules *rules = table->rules;
+
 	switch (action) {
 	case NCS_ACTION_FOLLOW:
 		toggle_following(table);
@@ -123,13 +121,13 @@ static bool act_on_order(struct ncs_grid *table, enum ncs_action action)
 		ncs_grid_set_sort(table, table->sort, !table->inverted);
 		break;
 	case NCS_ACTION_SORT_THROUGHPUT:
-		sort_by(table, &ncs_columns[table->rules->throughput]);
+		ncs_grid_set_sort(table, &ncs_columns[rules->throughput], false);
 		break;
 	case NCS_ACTION_SORT_BYTES:
-		sort_by(table, &ncs_columns[table->rules->bytes]);
+		ncs_grid_set_sort(table, &ncs_columns[rules->bytes], false);
 		break;
 	case NCS_ACTION_SORT_TIME:
-		sort_by(table, &ncs_columns[table->rules->time]);
+		ncs_grid_set_sort(table, &ncs_columns[rules->time], false);
 		break;
 	default:
 		return false;

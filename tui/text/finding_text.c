@@ -329,14 +329,13 @@ void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,
 
 /* --- The sentence of a finding -------------------------------------------- */
 
-/* Appends the root or the other rank of a finding. */
-static void append_party(const struct ncs_party *party, char *text, size_t size)
+/* Returns the root or the other rank of a finding. */
+static struct ncs_phrase rank_of(const struct ncs_party *party)
 {
 	bool is_any = !party->rank && party->communicator && party->number < 0;
 
-	ncs_append(text, size, "%s%s",
-		   is_any ? "a rank that is not seen of " : "",
-		   party_name(party).text);
+	return ncs_phrase("%s%s", is_any ? "a rank that is not seen of " : "",
+			  party_name(party).text);
 }
 
 /* A rank that is not seen, and that others wait for, may wait for another one. */
@@ -345,7 +344,7 @@ static void append_rank(const void *of, char *text, size_t size)
 	const struct ncs_finding *finding = of;
 	const struct ncs_party *root = &finding->root;
 
-	append_party(root, text, size);
+	ncs_append(text, size, "%s", rank_of(root).text);
 	if (finding->verdict == NCS_VERDICT_PEER_WAIT && !root->rank &&
 	    root->number >= 0 && root->communicator &&
 	    ncs_communicator_unseen(root->communicator) > 1)
@@ -355,64 +354,45 @@ static void append_rank(const void *of, char *text, size_t size)
 /* A rank that is not seen may have called: only its data are missed. One that replays a
  * graph does not call NCCL: its host may not have launched the graph, or its GPU may not
  * have come so far. */
-static void append_lacks(const void *of, char *text, size_t size)
+static const char *lacks_of(const struct ncs_rank *rank)
 {
-	const struct ncs_rank *rank =
-		((const struct ncs_finding *)of)->root.rank;
-
-	ncs_append(text, size,
-		   rank && !rank->now.graphs.are_replays ? "has not called" :
-							   "has not begun");
-}
-
-static void append_peer(const void *of, char *text, size_t size)
-{
-	append_party(&((const struct ncs_finding *)of)->peer, text, size);
+	return rank && !rank->now.graphs.are_replays ? "has not called" :
+						       "has not begun";
 }
 
 /* "7 ranks wait" */
-static void append_count(const void *of, char *text, size_t size)
+static struct ncs_phrase count_of(size_t count)
 {
-	size_t count = ((const struct ncs_finding *)of)->waiting;
-
 	if (count == 0)
-		ncs_append(text, size, "no rank waits");
-	else
-		ncs_append(text, size, "%zu rank%s", count,
-			   count == 1 ? " waits" : "s wait");
+		return ncs_phrase("no rank waits");
+	return ncs_phrase("%zu rank%s", count,
+			  count == 1 ? " waits" : "s wait");
 }
 
-static void append_channel(const void *of, char *text, size_t size)
+static struct ncs_phrase channel_of(const struct ncs_channel_view *channel)
 {
-	const struct ncs_channel_view *channel =
-		((const struct ncs_finding *)of)->channel;
-
-	if (channel)
-		ncs_append(text, size, "channel %u", channel->channel);
-	else
-		ncs_append(text, size, "a channel");
+	return channel ? ncs_phrase("channel %u", channel->channel) :
+			 ncs_phrase("a channel");
 }
 
-static void append_call(const void *of, char *text, size_t size)
-{
-	const struct ncs_finding *finding = of;
+/* Defines the function that appends a word of a finding, `it`. */
+#define WORD(name, words) \
+	static void append_##name(const void *of, char *text, size_t size) \
+	{ \
+		const struct ncs_finding *it = of; \
+\
+		ncs_append(text, size, "%s", words); \
+	}
 
-	ncs_append(text, size, "%s", call_name(&finding->call).text);
-}
+WORD(peer, rank_of(&it->peer).text)
+WORD(lacks, lacks_of(it->root.rank))
+WORD(count, count_of(it->waiting).text)
+WORD(channel, channel_of(it->channel).text)
+WORD(call, call_name(&it->call).text)
+WORD(cause, ncs_late_cause_help(it->cause))
+WORD(node, it->node->name)
 
-static void append_cause(const void *of, char *text, size_t size)
-{
-	const struct ncs_finding *finding = of;
-
-	ncs_append(text, size, "%s", ncs_late_cause_help(finding->cause));
-}
-
-static void append_node(const void *of, char *text, size_t size)
-{
-	const struct ncs_finding *finding = of;
-
-	ncs_append(text, size, "%s", finding->node->name);
-}
+#undef WORD
 
 static void append_why(const void *of, char *text, size_t size)
 {

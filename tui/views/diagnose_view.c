@@ -65,32 +65,23 @@ static int draw_evidence(const struct ncs_finding *finding,
 	return y;
 }
 
-/* Draws a line for each command, to be copied as a whole. */
-static void draw_commands(const struct ncs_finding *finding,
-			  const struct ncs_rect *rect)
+/* Draws a line for each command, to be copied as a whole, as far as there is room;
+ * none if there is no rectangle. Returns the number of commands. */
+static int put_commands(const struct ncs_finding *finding,
+			const struct ncs_rect *rect)
 {
 	char command[NCS_SENTENCE_MAX], line[NCS_SENTENCE_MAX + 8];
-
-	for (int i = 0;
-	     i < rect->height &&
-	     ncs_finding_command(finding, (size_t)i, command, sizeof(command));
-	     i++) {
-		struct ncs_rect one = ncs_rect_below(rect, i);
-
-		one.height = 1;
-		snprintf(line, sizeof(line), "Try: %s", command);
-		ncs_draw_wrapped(&one, NCS_ROLE_LABEL, line);
-	}
-}
-
-static int count_commands(const struct ncs_finding *finding)
-{
-	char command[NCS_SENTENCE_MAX];
 	int count = 0;
 
-	while (ncs_finding_command(finding, (size_t)count, command,
-				   sizeof(command)))
-		count++;
+	for (; ncs_finding_command(finding, (size_t)count, command,
+				   sizeof(command));
+	     count++) {
+		if (!rect || count >= rect->height)
+			continue;
+		snprintf(line, sizeof(line), "Try: %s", command);
+		ncs_term_put(rect->y + count, rect->x, rect->width,
+			     NCS_ROLE_LABEL, line);
+	}
 	return count;
 }
 
@@ -105,13 +96,13 @@ int ncs_finding_lines(const struct ncs_finding *finding, int width)
 
 	advice(finding, text, sizeof(text));
 	return evidence_lines(finding, width) + ncs_wrapped_lines(text, width) +
-	       count_commands(finding);
+	       put_commands(finding, NULL);
 }
 
 void ncs_draw_finding(const struct ncs_finding *finding,
 		      const struct ncs_rect *rect)
 {
-	const int commands = count_commands(finding);
+	const int commands = put_commands(finding, NULL);
 	struct ncs_rect left = *rect, seen = *rect, next;
 	char text[NCS_EXPLAIN_MAX];
 
@@ -124,7 +115,7 @@ void ncs_draw_finding(const struct ncs_finding *finding,
 	next.height -= commands;
 	left = ncs_rect_below(&left,
 			      ncs_draw_wrapped(&next, NCS_ROLE_LABEL, text));
-	draw_commands(finding, &left);
+	put_commands(finding, &left);
 }
 
 /* The verdict on the job, above, has the sentence of the first finding. */
@@ -149,7 +140,6 @@ static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_finding *finding = row->finding;
-
 	char certainty[NCS_SENTENCE_MAX];
 
 	ncs_finding_certainty(finding, certainty, sizeof(certainty));
