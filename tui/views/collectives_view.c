@@ -1,17 +1,213 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectives: one row for each function of a communicator. Must not
- * draw.
+/* Collectives: one row for each function of a communicator; by rank, one for each
+ * function of a communicator's rank; by size, one for each size class, algorithm and
+ * protocol of such a function. Must not draw.
  */
 #include "tui/views/view.h"
 
 #include <inttypes.h>
 
+#include "analysis/base/timings.h"
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/moving.h"
 #include "analysis/records/operation_record.h"
+#include "ncclstat/size_class.h"
 #include "tui/text/words.h"
+
+/* --- By size -------------------------------------------------------------- */
+
+static const struct ncs_class_view *class_of(const struct ncs_row *row)
+{
+	return &row->rank->now.classes[row->index];
+}
+
+static enum ncs_severity class_severity(const struct ncs_row *row)
+{
+	const struct ncs_rank *rank = row->rank;
+	const struct ncs_counters *base = rank->base;
+
+	if (rank->now.liveness == NCS_DEAD)
+		return NCS_NOTE;
+	if (rank->now.liveness == NCS_FINISHED ||
+	    (base && ncs_counters_class(base, class_of(row)) ==
+			     class_of(row)->operations))
+		return NCS_QUIET;
+	return NCS_NORMAL;
+}
+
+/* Appends the size, algorithm and protocol of a class. */
+static void append_class(const struct ncs_class_view *view, char *text,
+			 size_t size)
+{
+	if (ncs_class_is_other(view)) {
+		ncs_append(text, size,
+			   " in classes without a row of their"
+			   " own");
+		return;
+	}
+	if (view->size_class == NCS_SIZE_CLASS_UNKNOWN) {
+		ncs_append(text, size, " of unknown size");
+	} else if (view->size_class == NCS_SIZE_CLASS_EMPTY) {
+		ncs_append(text, size, " of zero bytes");
+	} else {
+		ncs_append(text, size, " of %s to under twice as many bytes",
+			   ncs_size(ncs_size_class_low(view->size_class)).text);
+	}
+	if (view->algorithm != NCS_ALGORITHM_UNKNOWN)
+		ncs_append(text, size, ", %s",
+			   ncs_algorithm_name(view->algorithm));
+	if (view->protocol != NCS_PROTOCOL_UNKNOWN)
+		ncs_append(text, size, ", %s",
+			   ncs_protocol_name(view->protocol));
+}
+
+static void explain_class(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_class_view *view = class_of(row);
+	const struct ncs_class_times *times = ncs_times_of_class(view);
+
+	ncs_append(text, size, "%s, %s", ncs_function_name(view->function),
+		   ncs_rank_of(row->rank).text);
+	append_class(view, text, size);
+	if (!times) {
+		ncs_append(text, size, ": no operation was timed.");
+		return;
+	}
+	ncs_append(text, size,
+		   ": %" PRIu64 " of %" PRIu64 " operations timed by the %s, %s"
+		   " bytes each on average.",
+		   times->timed, view->operations,
+		   ncs_timing_name(ncs_class_timing(view)),
+		   ncs_size(times->bytes / times->timed).text);
+}
+
+const struct ncs_screen_view ncs_screen_sizes = {
+	.rules = {
+		.severity = class_severity,
+		.throughput = NCS_COLUMN_CLASS_BUSBW,
+		.bytes = NCS_COLUMN_CLASS_SIZE,
+		.time = NCS_COLUMN_CLASS_P99,
+	},
+	.explain = explain_class,
+};
+
+/* --- By rank -------------------------------------------------------------- */
+
+static const struct ncs_function_view *function_of(const struct ncs_row *row)
+{
+	return &row->rank->now.functions[row->index];
+}
+
+/* Returns the oldest operation of the function that is in flight and whose end
+ * will be reported, or NULL. */
+static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	for (size_t i = 0; i < now->operation_count; i++)
+		if (now->operations[i].function == row->index &&
+		    (now->operations[i].children_started >
+			     now->operations[i].children_done ||
+		     ncs_operation_phase(row->rank, &now->operations[i]) !=
+			     NCS_LAUNCH_PHASE_UNKNOWN))
+			return &now->operations[i];
+	return NULL;
+}
+
+static uint64_t age_ns(const struct ncs_row *row,
+		       const struct ncs_operation_view *operation)
+{
+	return operation ? ncs_age_ns(row->rank, operation->start_ns) : 0;
+}
+
+static enum ncs_severity function_severity(const struct ncs_row *row)
+{
+	const struct ncs_rank *rank = row->rank;
+
+	if (rank->now.liveness == NCS_DEAD)
+		return NCS_NOTE;
+	if (rank->now.liveness == NCS_FINISHED)
+		return NCS_QUIET;
+	if (age_ns(row, oldest_of(row)) >= NCS_LONG_WAIT_NS)
+		return NCS_BAD;
+	if (rank->base && function_of(row)->operations ==
+				  rank->base->functions[row->index].operations)
+		return NCS_QUIET;
+	return NCS_NORMAL;
+}
+
+static void append_times(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_function_view *function = function_of(row);
+	unsigned timing = ncs_function_timing(function);
+
+	if (timing == NCS_TIMING_COUNT) {
+		ncs_append(text, size, " No operation was timed.");
+		return;
+	}
+	ncs_append(text, size,
+		   " Times from the %s (%s), of %" PRIu64 " of %" PRIu64
+		   " operations.",
+		   ncs_timing_name(timing), ncs_timing_help(timing),
+		   function->timed[timing], function->operations);
+}
+
+static void append_in_flight(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_operation_view *oldest = oldest_of(row);
+
+	if (!oldest || age_ns(row, oldest) < NCS_LONG_WAIT_NS)
+		return;
+	ncs_append(text, size, " In flight for %s",
+		   ncs_duration(age_ns(row, oldest)).text);
+	if (oldest->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, ": number %" PRIu64,
+			   oldest->sequence_number);
+	if (oldest->children_started > 0)
+		ncs_append(text, size,
+			   ", %" PRIu64 " of %" PRIu64 " parts done.",
+			   oldest->children_done, oldest->children_started);
+	else
+		ncs_append(text, size, ", its launch is %s.",
+			   ncs_launch_phase_name(
+				   ncs_operation_phase(row->rank, oldest)));
+}
+
+static void append_launches(const struct ncs_rank *rank, char *text,
+			    size_t size)
+{
+	char clause[256] = "";
+
+	ncs_append_launch_timing(rank, clause, sizeof(clause));
+	if (clause[0])
+		ncs_append(text, size, " Launches: %s.", clause);
+}
+
+static void explain_function(const struct ncs_row *row, char *text, size_t size)
+{
+	ncs_append(text, size,
+		   "%s, %s%s:", ncs_function_name((unsigned)row->index),
+		   ncs_rank_of(row->rank).text, ncs_rank_life(row->rank).text);
+	append_in_flight(row, text, size);
+	append_times(row, text, size);
+	append_launches(row->rank, text, size);
+	ncs_append_kernel_timing(row->rank, text, size);
+}
+
+const struct ncs_screen_view ncs_screen_functions = {
+	.rules = {
+		.severity = function_severity,
+		.throughput = NCS_COLUMN_FUNCTION_RATE,
+		.bytes = NCS_COLUMN_FUNCTION_BYTES,
+		.time = NCS_COLUMN_FUNCTION_P99,
+		.above = &ncs_screen_communicators.rules,
+	},
+	.explain = explain_function,
+};
+
+/* --- Of a communicator ---------------------------------------------------- */
 
 static struct ncs_moving_view moving_of(const struct ncs_row *row)
 {
@@ -29,7 +225,7 @@ static struct ncs_row row_of_rank(const struct ncs_row *row, size_t i)
 }
 
 /* Returns the highest severity of the ranks that use the function. */
-static enum ncs_severity severity(const struct ncs_row *row)
+static enum ncs_severity collective_severity(const struct ncs_row *row)
 {
 	enum ncs_severity highest = NCS_QUIET;
 
@@ -40,7 +236,7 @@ static enum ncs_severity severity(const struct ncs_row *row)
 		if (!ncs_function_is_used(
 			    &of_rank.rank->now.functions[row->index]))
 			continue;
-		one = ncs_screen_functions.rules.severity(&of_rank);
+		one = function_severity(&of_rank);
 		if (one > highest)
 			highest = one;
 	}
@@ -117,7 +313,8 @@ static void append_unknown(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, " Enter: its ranks.");
 }
 
-static void explain(const struct ncs_row *row, char *text, size_t size)
+static void explain_collective(const struct ncs_row *row, char *text,
+			       size_t size)
 {
 	struct ncs_moving_view view = moving_of(row);
 
@@ -135,11 +332,11 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_collectives = {
 	.rules = {
-		.severity = severity,
+		.severity = collective_severity,
 		.throughput = NCS_COLUMN_COLLECTIVE_BUSBW,
 		.bytes = NCS_COLUMN_COLLECTIVE_BYTES,
 		.time = NCS_COLUMN_COLLECTIVE_TIME,
 		.above = &ncs_screen_communicators.rules,
 	},
-	.explain = explain,
+	.explain = explain_collective,
 };
