@@ -15,6 +15,7 @@
 #include "analysis/records/operation_record.h"
 #include "ncclstat/size_class.h"
 #include "tui/text/words.h"
+#include "tui/views/row_looks.h"
 
 /* --- By size -------------------------------------------------------------- */
 
@@ -28,13 +29,9 @@ static enum ncs_severity class_severity(const struct ncs_row *row)
 	const struct ncs_rank *rank = row->rank;
 	const struct ncs_counters *base = rank->base;
 
-	if (rank->now.liveness == NCS_DEAD)
-		return NCS_NOTE;
-	if (rank->now.liveness == NCS_FINISHED ||
-	    (base && ncs_counters_class(base, class_of(row)) ==
-			     class_of(row)->operations))
-		return NCS_QUIET;
-	return NCS_NORMAL;
+	return ncs_part_severity(
+		rank, base && ncs_counters_class(base, class_of(row)) ==
+				      class_of(row)->operations);
 }
 
 /* Appends the size, algorithm and protocol of a class. */
@@ -126,16 +123,14 @@ static enum ncs_severity function_severity(const struct ncs_row *row)
 {
 	const struct ncs_rank *rank = row->rank;
 
-	if (rank->now.liveness == NCS_DEAD)
-		return NCS_NOTE;
-	if (rank->now.liveness == NCS_FINISHED)
-		return NCS_QUIET;
-	if (age_ns(row, oldest_of(row)) >= NCS_LONG_WAIT_NS)
+	if (ncs_rank_is_live(rank) &&
+	    age_ns(row, oldest_of(row)) >= NCS_LONG_WAIT_NS)
 		return NCS_BAD;
-	if (rank->base && function_of(row)->operations ==
-				  rank->base->functions[row->index].operations)
-		return NCS_QUIET;
-	return NCS_NORMAL;
+	return ncs_part_severity(
+		rank,
+		rank->base &&
+			function_of(row)->operations ==
+				rank->base->functions[row->index].operations);
 }
 
 static void append_times(const struct ncs_row *row, char *text, size_t size)

@@ -9,6 +9,7 @@
 #include "analysis/base/timings.h"
 #include "analysis/model/range_totals.h"
 #include "tui/text/words.h"
+#include "tui/views/row_looks.h"
 
 static const struct ncs_range_sum *sum_of(const struct ncs_row *row)
 {
@@ -17,12 +18,7 @@ static const struct ncs_range_sum *sum_of(const struct ncs_row *row)
 
 static enum ncs_severity severity(const struct ncs_row *row)
 {
-	if (row->rank->now.liveness == NCS_DEAD)
-		return NCS_NOTE;
-	if (row->rank->now.liveness == NCS_FINISHED ||
-	    sum_of(row)->range->busy == 0)
-		return NCS_QUIET;
-	return NCS_NORMAL;
+	return ncs_part_severity(row->rank, sum_of(row)->range->busy == 0);
 }
 
 static void explain(const struct ncs_row *row, char *text, size_t size)

@@ -48,6 +48,14 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 	return ncs_rank_is_idle(rank) ? NCS_QUIET : NCS_NORMAL;
 }
 
+enum ncs_severity ncs_part_severity(const struct ncs_rank *rank, bool is_quiet)
+{
+	if (rank->now.liveness == NCS_DEAD)
+		return NCS_NOTE;
+	return is_quiet || rank->now.liveness == NCS_FINISHED ? NCS_QUIET :
+								NCS_NORMAL;
+}
+
 bool ncs_share_is_all(const struct ncs_row *row, enum ncs_column_id column)
 {
 	struct ncs_value value = { 0 };

@@ -19,6 +19,10 @@ bool ncs_rank_waits_long(const struct ncs_rank *rank);
  * or finished, else NCS_NORMAL. */
 enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
 
+/* Returns the severity of a part of a rank that is quiet or not: NCS_NOTE if the rank
+ * is dead, NCS_QUIET also if it is finished. */
+enum ncs_severity ncs_part_severity(const struct ncs_rank *rank, bool is_quiet);
+
 /* Whether a column that shows a share of the window shows all of it, or nothing
  * because it is not known. */
 bool ncs_share_is_all(const struct ncs_row *row, enum ncs_column_id column);
