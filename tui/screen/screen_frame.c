@@ -193,15 +193,6 @@ static bool draw_message(const struct ncs_screen *screen)
 	return true;
 }
 
-/* Draws the prompt or the message, or otherwise the function bar if there is
- * one. */
-static void draw_last_line(struct ncs_screen *screen,
-			   const struct ncs_layout *layout)
-{
-	if (!draw_message(screen) && layout->part[NCS_PART_BAR].height > 0)
-		draw_bar(screen, &layout->part[NCS_PART_BAR]);
-}
-
 /* --- Empty tables --------------------------------------------------------- */
 
 static void no_job_text(const struct ncs_screen *screen, char *text,
@@ -645,7 +636,8 @@ static void draw_view(struct ncs_screen *screen,
 	if (table->count == 0)
 		draw_no_rows(screen, &part[NCS_PART_ROWS]);
 	draw_info(screen, &part[NCS_PART_INFO]);
-	draw_last_line(screen, layout);
+	if (!draw_message(screen) && part[NCS_PART_BAR].height > 0)
+		draw_bar(screen, &part[NCS_PART_BAR]);
 }
 
 void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,

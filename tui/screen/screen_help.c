@@ -102,18 +102,14 @@ static void emit_item(struct help_page *page, const char *name,
 		     by_help ? NCS_ROLE_HIGHLIGHT : NCS_ROLE_TEXT, help);
 }
 
-static void emit_group(struct help_page *page, unsigned group)
-{
-	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++)
-		if (ncs_keys[i].group == group)
-			emit_item(page, ncs_keys[i].keys, ncs_keys[i].help);
-}
-
 static void emit_keys(struct help_page *page)
 {
 	for (unsigned group = 0; group < NCS_KEY_GROUP_COUNT; group++) {
 		emit_title(page, ncs_key_group_titles[group]);
-		emit_group(page, group);
+		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++)
+			if (ncs_keys[i].group == group)
+				emit_item(page, ncs_keys[i].keys,
+					  ncs_keys[i].help);
 	}
 }
 

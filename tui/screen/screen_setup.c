@@ -18,17 +18,13 @@
 
 /* --- Entries -------------------------------------------------------------- */
 
-static bool is_listed(enum ncs_option option)
-{
-	return ncs_options_is_live(option) && option != NCS_OPTION_COLUMNS;
-}
-
 struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place)
 {
 	struct ncs_setup_entry entry = { .option = NCS_OPTION_SET };
 
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
-		if (!is_listed((enum ncs_option)i) || place-- > 0)
+		if (i == NCS_OPTION_COLUMNS ||
+		    !ncs_options_is_live((enum ncs_option)i) || place-- > 0)
 			continue;
 		entry.option = (enum ncs_option)i;
 		return entry;

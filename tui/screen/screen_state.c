@@ -73,10 +73,5 @@ void ncs_screen_add_click_target(struct ncs_screen *screen, int y, int x,
 {
 	if (screen->click_target_count < NCS_CLICK_TARGETS_MAX)
 		screen->click_targets[screen->click_target_count++] =
-			(struct ncs_click_target){
-				.y = y,
-				.x = x,
-				.width = width,
-				.action = action,
-			};
+			(struct ncs_click_target){ y, x, width, action };
 }

@@ -99,15 +99,6 @@ static bool receive(struct ncs_stacks_reading *reading)
 	return count < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-static void release(struct ncs_stacks_reading *reading)
-{
-	close(reading->output);
-	while (waitpid(reading->child, NULL, 0) < 0 && errno == EINTR)
-		;
-	free(reading->text);
-	*reading = (struct ncs_stacks_reading){ 0 };
-}
-
 bool ncs_stacks_reading_take(struct ncs_stacks_reading *reading,
 			     const char **said, char **page)
 {
@@ -133,6 +124,11 @@ bool ncs_stacks_reading_take(struct ncs_stacks_reading *reading,
 
 void ncs_stacks_reading_end(struct ncs_stacks_reading *reading)
 {
-	if (reading->child > 0)
-		release(reading);
+	if (reading->child == 0)
+		return;
+	close(reading->output);
+	while (waitpid(reading->child, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(reading->text);
+	*reading = (struct ncs_stacks_reading){ 0 };
 }

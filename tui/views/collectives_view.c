@@ -204,12 +204,6 @@ const struct ncs_screen_view ncs_screen_functions = {
 
 /* --- Of a communicator ---------------------------------------------------- */
 
-static struct ncs_moving_view moving_of(const struct ncs_row *row)
-{
-	return ncs_communicator_moving(row->communicator, (unsigned)row->index,
-				       NULL);
-}
-
 static struct ncs_row row_of_rank(const struct ncs_row *row, size_t i)
 {
 	return (struct ncs_row){
@@ -311,7 +305,8 @@ static void append_unknown(const struct ncs_row *row, char *text, size_t size)
 static void explain_collective(const struct ncs_row *row, char *text,
 			       size_t size)
 {
-	struct ncs_moving_view view = moving_of(row);
+	struct ncs_moving_view view = ncs_communicator_moving(
+		row->communicator, (unsigned)row->index, NULL);
 
 	ncs_append(text, size,
 		   "%s of %s:", ncs_function_name((unsigned)row->index),
