@@ -16,16 +16,16 @@
 #include "analysis/views/timeline.h"
 #include "tui/text/format.h"
 
+const char *ncs_channel_state_help(unsigned state)
+{
+	return ncs_activity_help(NCS_ACTIVITY_CHANNEL + state);
+}
+
 #define LOSS_HELP(ID, name, what, help) help,
 
 NCS_DEFINE_LOOKUP(ncs_loss_help, NCS_LOSSES, LOSS_HELP, "unknown")
 static NCS_DEFINE_LOOKUP(kernel_status_help, NCS_KERNEL_STATUSES, NCS_HELP,
 			 "unknown")
-
-	const char *ncs_channel_state_help(unsigned state)
-{
-	return ncs_activity_help(NCS_ACTIVITY_CHANNEL + state);
-}
 
 /* --- Phrases ---------------------------------------------------------------- */
 
@@ -430,6 +430,7 @@ void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
 	uint64_t now_ns = rank->now.taken_ns;
 	bool runs = launches->begun > launches->ended;
 	uint64_t since_ns = runs ? launches->begun_ns : launches->ended_ns;
+	uint64_t age_ns = now_ns > since_ns ? now_ns - since_ns : 0;
 
 	if (launches->launched == 0)
 		return;
@@ -442,9 +443,7 @@ void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
 			text, size,
 			"launch %" PRIu64 " of %" PRIu64 " %s %s ago",
 			launches->begun, launches->launched,
-			runs ? "began" : "ended",
-			ncs_duration(now_ns > since_ns ? now_ns - since_ns : 0)
-				.text);
+			runs ? "began" : "ended", ncs_duration(age_ns).text);
 	if (ahead > 0)
 		ncs_append(text, size, ", %" PRId64 " %s ahead on the host",
 			   ahead, ahead == 1 ? "is" : "are");
@@ -499,11 +498,10 @@ static void append_launch_wait(const struct ncs_rank *rank,
 			       size_t size)
 {
 	const struct ncs_operation_view *operation = wait->operation;
+	struct ncs_phrase call = ncs_call_name(operation->function,
+					       operation->sequence_number);
 
-	ncs_append_clause(text, size, "%s, %s for %s: %s",
-			  ncs_call_name(operation->function,
-					operation->sequence_number)
-				  .text,
+	ncs_append_clause(text, size, "%s, %s for %s: %s", call.text,
 			  ncs_launch_wait_name(wait->kind),
 			  ncs_lasting(rank, false, wait->duration_ns).text,
 			  ncs_launch_wait_help(wait->kind));
