@@ -56,7 +56,4 @@ bool ncs_timeline_act_on_axis(struct ncs_screen *screen,
 void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 			  size_t size);
 
-/* Highlights the collective under the cursor in all ranks. */
-void ncs_timeline_highlight(struct ncs_screen *screen);
-
 #endif

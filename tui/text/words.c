@@ -24,8 +24,6 @@ const char *ncs_channel_state_help(unsigned state)
 #define LOSS_HELP(ID, name, what, help) help,
 
 NCS_DEFINE_LOOKUP(ncs_loss_help, NCS_LOSSES, LOSS_HELP, "unknown")
-static NCS_DEFINE_LOOKUP(kernel_status_help, NCS_KERNEL_STATUSES, NCS_HELP,
-			 "unknown")
 
 /* --- Phrases ---------------------------------------------------------------- */
 
@@ -137,30 +135,6 @@ struct ncs_phrase ncs_channel_name(const struct ncs_channel_view *channel)
 }
 
 /* --- Clauses ---------------------------------------------------------------- */
-
-void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
-			      size_t size)
-{
-	const struct ncs_gpu_clock_view *clock = &rank->now.gpu_clock;
-	const struct ncs_kernel_view *kernel = &rank->now.kernel;
-	bool needs_help = kernel->status != NCS_KERNEL_OFF &&
-			  kernel->status != NCS_KERNEL_ALWAYS;
-
-	if (kernel->status == NCS_KERNEL_SAMPLED)
-		ncs_append(text, size,
-			   " Kernel timing: 1 group in %" PRIu64 ", so far"
-			   " %" PRIu64 " calls.",
-			   kernel->period, kernel->timed_calls);
-	else if (kernel->status != NCS_KERNEL_UNKNOWN)
-		ncs_append(text, size, " Kernel timing: %s%s%s.",
-			   ncs_kernel_status_name(kernel->status),
-			   needs_help ? ": " : "",
-			   needs_help ? kernel_status_help(kernel->status) :
-					"");
-	if (clock->known)
-		ncs_append(text, size, " The GPU's clock is known within %s.",
-			   ncs_duration(clock->error_ns).text);
-}
 
 void ncs_append_clause(char *text, size_t size, const char *format, ...)
 {

@@ -109,11 +109,6 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
  * waits for nothing. */
 void ncs_append_oldest(const struct ncs_rank *rank, char *text, size_t size);
 
-/* Appends sentences on kernel timing and on the GPU's clock, if these are
- * known. */
-void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
-			      size_t size);
-
 /* Return the table's explanation of a loss, and of a channel's state. */
 const char *ncs_loss_help(unsigned loss);
 const char *ncs_channel_state_help(unsigned state);

@@ -9,6 +9,7 @@
 
 #include "analysis/base/timings.h"
 #include "analysis/base/collective_waits.h"
+#include "analysis/base/lookup.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/moving.h"
@@ -180,6 +181,34 @@ static void append_launches(const struct ncs_rank *rank, char *text,
 		ncs_append(text, size, " Launches: %s.", clause);
 }
 
+static NCS_DEFINE_LOOKUP(kernel_status_help, NCS_KERNEL_STATUSES, NCS_HELP,
+			 "unknown")
+
+	/* Appends sentences on kernel timing and on the GPU's clock, if these are known. */
+	static void append_kernel_timing(const struct ncs_rank *rank,
+					 char *text, size_t size)
+{
+	const struct ncs_gpu_clock_view *clock = &rank->now.gpu_clock;
+	const struct ncs_kernel_view *kernel = &rank->now.kernel;
+	bool needs_help = kernel->status != NCS_KERNEL_OFF &&
+			  kernel->status != NCS_KERNEL_ALWAYS;
+
+	if (kernel->status == NCS_KERNEL_SAMPLED)
+		ncs_append(text, size,
+			   " Kernel timing: 1 group in %" PRIu64 ", so far"
+			   " %" PRIu64 " calls.",
+			   kernel->period, kernel->timed_calls);
+	else if (kernel->status != NCS_KERNEL_UNKNOWN)
+		ncs_append(text, size, " Kernel timing: %s%s%s.",
+			   ncs_kernel_status_name(kernel->status),
+			   needs_help ? ": " : "",
+			   needs_help ? kernel_status_help(kernel->status) :
+					"");
+	if (clock->known)
+		ncs_append(text, size, " The GPU's clock is known within %s.",
+			   ncs_duration(clock->error_ns).text);
+}
+
 static void explain_function(const struct ncs_row *row, char *text, size_t size)
 {
 	ncs_append(text, size,
@@ -188,7 +217,7 @@ static void explain_function(const struct ncs_row *row, char *text, size_t size)
 	append_in_flight(row, text, size);
 	append_times(row, text, size);
 	append_launches(row->rank, text, size);
-	ncs_append_kernel_timing(row->rank, text, size);
+	append_kernel_timing(row->rank, text, size);
 }
 
 const struct ncs_screen_view ncs_screen_functions = {
