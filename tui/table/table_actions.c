@@ -121,7 +121,8 @@ static bool act_on_order(struct ncs_grid *table, enum ncs_action action)
 		ncs_grid_set_sort(table, table->sort, !table->inverted);
 		break;
 	case NCS_ACTION_SORT_THROUGHPUT:
-		ncs_grid_set_sort(table, &ncs_columns[rules->throughput], false);
+		ncs_grid_set_sort(table, &ncs_columns[rules->throughput],
+				  false);
 		break;
 	case NCS_ACTION_SORT_BYTES:
 		ncs_grid_set_sort(table, &ncs_columns[rules->bytes], false);

@@ -115,8 +115,8 @@ void ncs_format_scaled(char *text, size_t size, double number, unsigned width)
 		unit++;
 	}
 	if (!format_decimals(text, size, number < 0 ? -magnitude : magnitude,
-			     unit > 0 ? decimals_of(magnitude) : 0, prefixes[unit],
-			     width))
+			     unit > 0 ? decimals_of(magnitude) : 0,
+			     prefixes[unit], width))
 		fill(text, size, width);
 }
 
