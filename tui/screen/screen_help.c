@@ -130,9 +130,9 @@ static void emit_letters_of(struct help_page *page, unsigned from, unsigned end)
 	char name[32];
 
 	for (unsigned i = from; i < end; i++) {
-		snprintf(name, sizeof(name), "%c %s", ncs_activity_letter(i),
-			 ncs_activity_label(i));
-		emit_item(page, name, ncs_activity_help(i));
+		snprintf(name, sizeof(name), "%c %s", ncs_activities[i].letter,
+			 ncs_activities[i].label);
+		emit_item(page, name, ncs_activities[i].help);
 	}
 }
 

@@ -158,7 +158,7 @@ static void append_stretch(const struct ncs_screen *screen,
 			   size_t size)
 {
 	ncs_append(text, size, "%s %s%s from %s",
-		   ncs_activity_label(stretch->activity),
+		   ncs_activities[stretch->activity].label,
 		   ncs_duration(stretch->end_ns - stretch->start_ns).text,
 		   stretch->open ? " so far," : "",
 		   offset((int64_t)stretch->start_ns -
@@ -180,10 +180,11 @@ static void append_nothing(const struct ncs_screen *screen,
 
 	if (axis.width > 0 &&
 	    ncs_track_cells(row->rank, &track, &axis, NULL, cells) == 0)
-		ncs_append(text, size, "%s",
-			   ncs_activity_help(
-				   cells[ncs_timeline_cursor_column(screen)]
-					   .activity));
+		ncs_append(
+			text, size, "%s",
+			ncs_activities[cells[ncs_timeline_cursor_column(screen)]
+					       .activity]
+				.help);
 }
 
 /* Returns how far the difference between moments of two ranks may be off. */

@@ -12,9 +12,9 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/cost/cost.h"
-#include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/waits.h"
 #include "tui/text/format.h"
 #include "tui/text/node_text.h"
 #include "tui/text/job_text.h"

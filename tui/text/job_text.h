@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "analysis/model/model.h"
+#include "analysis/model/stragglers.h"
 #include "tui/text/words.h"
 
 /* Appends "job 4711.0, process 3 of 8, restart 1, pod prod/llm-0"; nothing if no

@@ -18,7 +18,7 @@
 
 const char *ncs_channel_state_help(unsigned state)
 {
-	return ncs_activity_help(NCS_ACTIVITY_CHANNEL + state);
+	return ncs_activities[NCS_ACTIVITY_CHANNEL + state].help;
 }
 
 #define LOSS_HELP(ID, name, what, help) help,

@@ -38,7 +38,7 @@ static const struct {
 
 static char letter_of(enum ncs_proxy_state state)
 {
-	return ncs_activity_letter(NCS_ACTIVITY_PROXY + state);
+	return ncs_activities[NCS_ACTIVITY_PROXY + state].letter;
 }
 
 static bool is_asleep(const struct ncs_row *row)
@@ -297,7 +297,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, "%s", ncs_rank_of(row->rank).text);
 	append_state(row, text, size);
 	ncs_append(text, size, ": %s",
-		   ncs_activity_help(NCS_ACTIVITY_PROXY + proxy->state));
+		   ncs_activities[NCS_ACTIVITY_PROXY + proxy->state].help);
 	if (oldest.channel && oldest.duration_ns >= NCS_LONG_WAIT_NS)
 		ncs_append_wait(&oldest, text, size);
 	ncs_append_losses(row->rank, text, size);
