@@ -4,7 +4,7 @@
  * Operations are processed in the order in which their first parts may have
  * ended. The predecessors of an operation's arrivals ended before that, so they
  * have been processed already. If not all ranks wait for all, the operation's
- * parts are deferred (path_deferred.h).
+ * parts are deferred.
  */
 #include "analysis/path/critical_path.h"
 
@@ -14,10 +14,6 @@
 #include <string.h>
 
 #include "analysis/base/finding_numbers.h"
-#include "analysis/path/path_arrivals.h"
-#include "analysis/path/path_deferred.h"
-#include "analysis/path/path_finished.h"
-#include "analysis/path/path_nodes.h"
 #include "analysis/path/path_state.h"
 #include "shm/array.h"
 
@@ -250,22 +246,6 @@ static size_t explain_beside(struct ncs_path *path,
 	return i;
 }
 
-/* Remembers that arrival as what its rank has done. */
-static void keep_beside(struct ncs_path *path,
-			const struct ncs_path_arrival *arrival)
-{
-	struct ncs_path_rank *rank = arrival->member->rank;
-	uint32_t place;
-
-	if (ncs_path_finished_place(path, rank, arrival->at_ns, &place) != 0) {
-		path->error = -ENOMEM;
-		return;
-	}
-	memcpy(ncs_path_finished_at(path, rank, place), path->beside,
-	       path->finished_bytes);
-	ncs_path_finished_order(rank, place, path->beside->least_ns);
-}
-
 /* Processes parts that wait for each other, or a single part, which is this one of
  * its operation. */
 static void process(struct ncs_path *path, struct ncs_path_pending *pending,
@@ -304,7 +284,7 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 				      &part_times[i], &path->arrivals[i]);
 	}
 	if (beside < count)
-		keep_beside(path, &path->arrivals[beside]);
+		ncs_path_keep_beside(path, &path->arrivals[beside]);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
 	note_step(path, pending, &start, &path->arrivals[start.last[0]],
 		  ncs_larger(last_ns, start.ready.ns));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrivals as recorded, and with the changes of scenarios; see path_arrivals.h. */
-#include "analysis/path/path_arrivals.h"
+/* Arrivals as recorded, and with the changes of scenarios: what they follow, their times
+ * and their causes. */
+#include "analysis/path/path_state.h"
 
 #include <math.h>
 
 #include "analysis/base/finding_numbers.h"
-#include "analysis/path/path_finished.h"
 
 /* The recorded times of a part up to its arrival. */
 struct entry {

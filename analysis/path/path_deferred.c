@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deferred parts in a heap, by time; see path_deferred.h. */
-#include "analysis/path/path_deferred.h"
+/* Deferred parts in a heap, by time. */
+#include "analysis/path/path_state.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Places for finished parts, and the search among them; see path_finished.h. */
-#include "analysis/path/path_finished.h"
+/* The finished parts of a rank that can be predecessors of its later parts: their places,
+ * and the search among them. */
+#include "analysis/path/path_state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -78,10 +79,11 @@ static int grow(struct ncs_path *path, struct ncs_path_rank *rank)
 	return 0;
 }
 
-/* A part cannot be a predecessor any more, and its place is free, if another
- * part ended later and by `arrival_ns`. */
-int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
-			    double arrival_ns, uint32_t *place)
+/* Finds a place for a part that arrived at `arrival_ns`, in a rank whose operations run
+ * side by side. Another part cannot be a predecessor any more, and its place is free, if
+ * one ended later and by then. Returns 0 or -ENOMEM. */
+static int find_place(struct ncs_path *path, struct ncs_path_rank *rank,
+		      double arrival_ns, uint32_t *place)
 {
 	uint32_t oldest = 0, last_before = UINT32_MAX;
 
@@ -135,6 +137,16 @@ static uint32_t next_place(struct ncs_path_rank *rank)
 	return (rank->latest + 1) % NCS_PATH_ENDS;
 }
 
+/* Notes when the part at a place of a rank may have ended. */
+static void order(struct ncs_path_rank *rank, uint32_t place, double least_ns)
+{
+	rank->least_ns[place] = least_ns;
+	if (rank->count == 1 || least_ns >= rank->latest_ns) {
+		rank->latest = place;
+		rank->latest_ns = least_ns;
+	}
+}
+
 /* Fills in a part that ended as `times` say, in all runs. */
 static void
 fill(const struct ncs_path *path, const struct ncs_path_ready *ready,
@@ -171,8 +183,8 @@ void ncs_path_finished_add(struct ncs_path *path,
 	if (!arrival->is_beside) {
 		if (!rank->overlaps) {
 			place = next_place(rank);
-		} else if (ncs_path_finished_place(path, rank, arrival->at_ns,
-						   &place) != 0) {
+		} else if (find_place(path, rank, arrival->at_ns, &place) !=
+			   0) {
 			path->error = -ENOMEM;
 			return;
 		}
@@ -194,8 +206,23 @@ void ncs_path_finished_add(struct ncs_path *path,
 			path->error = -ENOMEM;
 		return;
 	}
-	ncs_path_finished_order(rank, place, finished->least_ns);
+	order(rank, place, finished->least_ns);
 	if (latest &&
 	    (isinf(latest->at_ns) || finished->least_ns >= latest->least_ns))
 		memcpy(latest, finished, path->finished_bytes);
+}
+
+void ncs_path_keep_beside(struct ncs_path *path,
+			  const struct ncs_path_arrival *arrival)
+{
+	struct ncs_path_rank *rank = arrival->member->rank;
+	uint32_t place;
+
+	if (find_place(path, rank, arrival->at_ns, &place) != 0) {
+		path->error = -ENOMEM;
+		return;
+	}
+	memcpy(ncs_path_finished_at(path, rank, place), path->beside,
+	       path->finished_bytes);
+	order(rank, place, path->beside->least_ns);
 }

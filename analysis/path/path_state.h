@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a pass along the critical path, which the files of the pass
- * share. Private to them: others include analysis/path/critical_path.h.
+/* The state of a pass along the critical path, and what the files of the pass do for each
+ * other. Private to them: others include analysis/path/critical_path.h. Times are ns since
+ * the pass's base.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_STATE_H
 #define NCS_ANALYSIS_PATH_PATH_STATE_H
@@ -217,7 +218,7 @@ struct ncs_path {
 	/* The arrival and the end of the send at hand beside which its rank
 	 * goes on. */
 	struct ncs_path_finished *beside, *beside_end;
-	struct ncs_heap deferred; /* see analysis/path/path_deferred.h */
+	struct ncs_heap deferred; /* parts, by time */
 	uint64_t deferred_count;  /* number so far; gives their order */
 	struct ncs_path_report report;
 	int error; /* 0 or -ENOMEM */
@@ -266,5 +267,106 @@ static inline double ncs_path_end_ns(const struct ncs_path *path, size_t k,
 	return ready->in_ns[k] +
 	       ncs_transfer_edited(&edits->edits[k], end_ns - ready->ns);
 }
+
+/* --- Finished parts: path_finished.c -------------------------------------- */
+
+/* Makes room for the first parts of a rank. Returns false if there is no
+ * memory. */
+bool ncs_path_finished_init(const struct ncs_path *path,
+			    struct ncs_path_rank *rank);
+
+/* Returns the part of a rank that ended last by `until_ns`, as far as it may
+ * have ended by then. Returns NULL if there is none, or if it is forgotten. If parts were
+ * forgotten, *earliest is then the first part that is remembered; otherwise it
+ * is NULL. */
+const struct ncs_path_finished *
+ncs_path_finished_before(const struct ncs_path *path,
+			 const struct ncs_path_rank *rank, double until_ns,
+			 const struct ncs_path_finished **earliest);
+
+/* Returns a part, which may be NULL, as the one before a moment. */
+static inline struct ncs_path_before
+ncs_path_before_of(const struct ncs_path_finished *finished, double until_ns)
+{
+	return (struct ncs_path_before){
+		finished,
+		finished ? ncs_larger(finished->at_ns - until_ns, 0) : 0
+	};
+}
+
+/* Returns the end of a part before a moment in run k, as the predecessor of a
+ * node. */
+static inline struct ncs_path_end
+ncs_path_finished_end(const struct ncs_path_before *before, size_t k)
+{
+	const struct ncs_path_finished *finished = before->finished;
+
+	return (struct ncs_path_end){
+		.operation = finished->operation,
+		.owner = finished->owner,
+		.is_unknown = finished->unknown >> k & 1,
+		.last_channel = finished->last_channel,
+		.transfer_ns = finished->runs[k].transfer_ns -
+			       ncs_path_overlap_ns(before, k),
+	};
+}
+
+/* Adds the end of a part that arrived as *arrival says. */
+void ncs_path_finished_add(struct ncs_path *path,
+			   const struct ncs_path_ready *ready,
+			   const struct ncs_path_edits *edits,
+			   const struct ncs_part_times *times,
+			   const struct ncs_path_arrival *arrival);
+
+/* Remembers the arrival at a send beside which its rank goes on, as path->beside has it, as
+ * what the rank has done. */
+void ncs_path_keep_beside(struct ncs_path *path,
+			  const struct ncs_path_arrival *arrival);
+
+/* --- Arrivals, rank by rank: path_arrivals.c ------------------------------ */
+
+/* Returns when a part arrives in run k. */
+double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
+			   const struct ncs_part *part,
+			   const struct ncs_path_arrival *arrival);
+
+/* Makes parts arrive, of which the first has this place: fills in the path's arrivals
+ * and *start in all runs. */
+void ncs_path_arrive(struct ncs_path *path, const struct ncs_part *parts,
+		     const struct ncs_part_times *part_times, size_t count,
+		     size_t place, struct ncs_path_start *start);
+
+/* Fills in the node of a part that arrives last in run k, at `at_ns`: its
+ * predecessor, and its gaps. */
+void ncs_path_explain(const struct ncs_path *path, size_t k,
+		      const struct ncs_part *part,
+		      const struct ncs_path_arrival *arrival, double at_ns,
+		      struct ncs_path_node *node);
+
+/* --- Deferred parts: path_deferred.c -------------------------------------- */
+
+/* A deferred part. If not all ranks wait for all in an operation, each of its parts is
+ * processed by itself, at the first end of the parts that need it. These are the part
+ * itself and the parts that wait for it. */
+struct ncs_path_deferred {
+	double at_ns;   /* when it is processed, as recorded */
+	uint64_t order; /* order among parts with the same at_ns */
+	enum ncs_path_role role;
+	struct ncs_path_pending *pending;
+	size_t index; /* of the part in its operation */
+	struct ncs_part part;
+	struct ncs_part_times times; /* of the part */
+};
+
+/* Defers all parts of an operation; `pending` is what they have in common; it
+ * is copied. Returns 0 or -ENOMEM. */
+int ncs_path_defer(struct ncs_path *path, const struct ncs_joined *joined,
+		   const struct ncs_path_pending *pending);
+
+/* Takes out the next part that is due by `until_ns`, to be released with
+ * ncs_path_deferred_free(); returns NULL if there is none. */
+struct ncs_path_deferred *ncs_path_deferred_next(struct ncs_path *path,
+						 double until_ns);
+void ncs_path_deferred_free(struct ncs_path_deferred *deferred);
 
 #endif
