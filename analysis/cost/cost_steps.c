@@ -14,7 +14,8 @@
 struct search {
 	struct ncs_cost_window *window;
 	uint64_t *signatures; /* by rank: of the kinds of its launches */
-	uint32_t *turns; /* by rank: its record begins so far into the step */
+	uint32_t *rows; /* by rank: the launch that the commonest row begins with */
+	uint32_t *turns; /* by rank: the position of that */
 	uint64_t *words; /* of as many launches as a rank has at most */
 	uint32_t *positions; /* by operation: what its launches have */
 	size_t class_capacity;
@@ -107,61 +108,18 @@ static bool find_row(const struct search *search,
 	return most >= 2;
 }
 
-/* Returns how many of the launches from `from` on, of two steps, go on with a
- * step from position p on. */
-static uint32_t count_fitting(const struct search *search,
-			      const struct ncs_cost_rank *rank, uint32_t from,
-			      const uint64_t *step, uint32_t period, uint32_t p,
-			      uint32_t *looked_at)
+/* Returns the position in a step at which a row of launches begins; `period` if it is not
+ * that step, turned. */
+static uint32_t turn_of(const struct ncs_cost_launch *row, const uint64_t *step,
+			uint32_t period)
 {
-	const struct ncs_cost_launch *launches = launches_of(search, rank);
-	uint32_t fitting = 0;
-
-	*looked_at = rank->count - from < 2 * period ? rank->count - from :
-						       2 * period;
-	for (uint32_t i = 0; i < *looked_at; i++)
-		fitting += launches[from + i].token == step[(p + i) % period];
-	return fitting;
-}
-
-/* Fills in the step of a rank, turned to begin as its record does. */
-static bool find_step(const struct search *search,
-		      const struct ncs_cost_rank *rank, uint32_t period,
-		      uint64_t *step)
-{
-	const struct ncs_cost_launch *launches = launches_of(search, rank);
-	uint32_t first = 0, turn = 0, most = 0, looked_at;
-
-	if (!find_row(search, rank, period, &first))
-		return false;
-	for (uint32_t i = 0; i < period; i++)
-		step[i] = launches[first + i].token;
-	for (uint32_t k = 0; k < period; k++) {
-		uint32_t fitting = count_fitting(search, rank, 0, step, period,
-						 k, &looked_at);
-
-		if (fitting > most) {
-			most = fitting;
-			turn = k;
-		}
-	}
-	for (uint32_t i = 0; i < period; i++)
-		step[i] = launches[first + (i + turn) % period].token;
-	return true;
-}
-
-/* Returns by how much a step must be turned to be another one; `period` if it is
- * none. */
-static uint32_t turn_between(const uint64_t *step, const uint64_t *other,
-			     uint32_t period)
-{
-	for (uint32_t k = 0; k < period; k++) {
+	for (uint32_t p = 0; p < period; p++) {
 		uint32_t i = 0;
 
-		while (i < period && step[(k + i) % period] == other[i])
+		while (i < period && row[i].token == step[(p + i) % period])
 			i++;
 		if (i == period)
-			return k;
+			return p;
 	}
 	return period;
 }
@@ -169,23 +127,24 @@ static uint32_t turn_between(const uint64_t *step, const uint64_t *other,
 /* --- Positions ------------------------------------------------------------ */
 
 /* Looks for the position of a launch that does not fit: where most of what
- * follows fits. Returns false if there is none. */
-static bool find_phase(const struct search *search,
-		       const struct ncs_cost_rank *rank,
+ * follows fits. Returns false if there is none. Without it, diagnosis/3d of make truth is
+ * wrong more often. */
+static bool find_phase(const struct ncs_cost_launch *launches, uint32_t count,
 		       const struct ncs_cost_class *class, uint32_t i,
 		       uint32_t *p)
 {
-	uint64_t token = launches_of(search, rank)[i].token;
-	uint32_t found = *p, most = 0, looked_at;
+	uint32_t period = class->period, found = *p, most = 0;
+	uint32_t looked_at = count - i < 2 * period ? count - i : 2 * period;
 
 	/* The nearest after the expected position, if several fit. */
-	for (uint32_t k = 1; k < class->period; k++) {
-		uint32_t q = (*p + k) % class->period, fitting;
+	for (uint32_t k = 1; k < period; k++) {
+		uint32_t q = (*p + k) % period, fitting = 0;
 
-		if (class->step[q] != token)
+		if (class->step[q] != launches[i].token)
 			continue;
-		fitting = count_fitting(search, rank, i, class->step,
-					class->period, q, &looked_at);
+		for (uint32_t n = 0; n < looked_at; n++)
+			fitting += launches[i + n].token ==
+				   class->step[(q + n) % period];
 		if (100 * fitting > NCS_MOST * looked_at && fitting > most) {
 			most = fitting;
 			found = q;
@@ -195,12 +154,11 @@ static bool find_phase(const struct search *search,
 	return most > 0;
 }
 
-/* Gives the launches of a rank positions, the i-th position p. */
-static void place(const struct search *search, const struct ncs_cost_rank *rank,
+/* Gives the launches of a rank positions, the one at `from` position p. One that does not
+ * fit gets none. */
+static void place(struct ncs_cost_launch *launches, uint32_t count,
 		  const struct ncs_cost_class *class, uint32_t from, uint32_t p)
 {
-	struct ncs_cost_launch *launches =
-		&search->window->launches[rank->first];
 	uint32_t period = class->period, q = p;
 
 	for (uint32_t i = from; i-- > 0;) {
@@ -211,9 +169,9 @@ static void place(const struct search *search, const struct ncs_cost_rank *rank,
 		launches[i].position = before;
 		q = before;
 	}
-	for (uint32_t i = from; i < rank->count; i++) {
+	for (uint32_t i = from; i < count; i++) {
 		if (launches[i].token != class->step[p] &&
-		    !find_phase(search, rank, class, i, &p))
+		    !find_phase(launches, count, class, i, &p))
 			continue;
 		launches[i].position = p;
 		p = (p + 1) % period;
@@ -281,10 +239,11 @@ static void place_class(struct search *search, struct ncs_cost_class *class)
 		rank->class_index = index;
 		rank->class_place = next;
 		if (!is_told(search, rank, &from, &p)) {
-			from = 0;
+			from = search->rows[class->ranks[next]];
 			p = search->turns[class->ranks[next]];
 		}
-		place(search, rank, class, from, p);
+		place(&window->launches[rank->first], rank->count, class, from,
+		      p);
 		for (uint32_t i = 0; i < rank->count; i++) {
 			const struct ncs_cost_launch *launch =
 				&launches_of(search, rank)[i];
@@ -343,38 +302,52 @@ static uint32_t depth_of(uint32_t launches, uint32_t period)
 	return depth < NCS_COST_DEPTH_MOST ? depth : NCS_COST_DEPTH_MOST;
 }
 
-/* Adds a rank to the class that has its step, of those from `first` on, or to a
- * new one. `step` becomes the class's, or is freed. */
-static int classify(struct search *search, uint32_t index, uint64_t *step,
-		    uint32_t period, size_t first)
+/* Adds a class whose step is a row of launches. */
+static int add_class(struct search *search, const struct ncs_cost_launch *row,
+		     uint32_t period, uint32_t depth)
 {
 	struct ncs_cost_window *window = search->window;
 	struct ncs_cost_class *class;
-	size_t i = first;
-	uint32_t turn = 0, *ranks;
 
-	for (; i < window->class_count; i++) {
-		turn = turn_between(step, window->classes[i].step, period);
+	if (ncs_array_reserve(&window->classes, &search->class_capacity,
+			      window->class_count + 1,
+			      sizeof(*window->classes)) != 0)
+		return -ENOMEM;
+	class = &window->classes[window->class_count++];
+	*class = (struct ncs_cost_class){
+		.period = period,
+		.depth = depth,
+		.step = malloc(period * sizeof(*class->step)),
+	};
+	for (uint32_t i = 0; class->step && i < period; i++)
+		class->step[i] = row[i].token;
+	return class->step ? 0 : -ENOMEM;
+}
+
+/* Adds a rank to the class that has its step, of those from `first` on, or to a
+ * new one; to none if its launches do not repeat. */
+static int classify(struct search *search, uint32_t index, uint32_t period,
+		    size_t first)
+{
+	struct ncs_cost_window *window = search->window;
+	const struct ncs_cost_rank *rank = &window->ranks[index];
+	const struct ncs_cost_launch *row;
+	struct ncs_cost_class *class;
+	uint32_t turn = period, *ranks;
+
+	if (!find_row(search, rank, period, &search->rows[index]))
+		return 0;
+	row = &launches_of(search, rank)[search->rows[index]];
+	for (; first < window->class_count; first++) {
+		turn = turn_of(row, window->classes[first].step, period);
 		if (turn < period)
 			break;
 	}
-	if (i < window->class_count) {
-		free(step);
-		search->turns[index] = (period - turn) % period;
-	} else {
-		if (ncs_array_reserve(&window->classes, &search->class_capacity,
-				      i + 1, sizeof(*window->classes)) != 0) {
-			free(step);
-			return -ENOMEM;
-		}
-		window->class_count++;
-		window->classes[i] = (struct ncs_cost_class){
-			.period = period,
-			.depth = depth_of(window->ranks[index].count, period),
-			.step = step,
-		};
-	}
-	class = &window->classes[i];
+	search->turns[index] = turn % period;
+	if (first == window->class_count &&
+	    add_class(search, row, period, depth_of(rank->count, period)) != 0)
+		return -ENOMEM;
+	class = &window->classes[first];
 	ranks = realloc(class->ranks,
 			(class->rank_count + 1) * sizeof(*class->ranks));
 	if (!ranks)
@@ -469,16 +442,8 @@ static int find_classes(struct search *search, uint32_t *ranks,
 		distinguish_roots(search, ranks, rank_count);
 		return find_groups(search, ranks, rank_count, true);
 	}
-	for (uint32_t r = 0; !error && period > 0 && r < rank_count; r++) {
-		uint64_t *step = malloc(period * sizeof(*step));
-
-		if (!step)
-			return -ENOMEM;
-		if (find_step(search, &window->ranks[ranks[r]], period, step))
-			error = classify(search, ranks[r], step, period, first);
-		else
-			free(step);
-	}
+	for (uint32_t r = 0; !error && period > 0 && r < rank_count; r++)
+		error = classify(search, ranks[r], period, first);
 	return error;
 }
 
@@ -532,14 +497,16 @@ int ncs_cost_find_steps(struct ncs_cost_window *window)
 		if (window->ranks[r].count > most)
 			most = window->ranks[r].count;
 	search.signatures = calloc(ranks, sizeof(*search.signatures));
+	search.rows = calloc(ranks, sizeof(*search.rows));
 	search.turns = calloc(ranks, sizeof(*search.turns));
 	search.words = calloc(most, sizeof(*search.words));
 	search.positions =
 		calloc(window->operation_count + 1, sizeof(*search.positions));
-	if (search.signatures && search.turns && search.words &&
+	if (search.signatures && search.rows && search.turns && search.words &&
 	    search.positions)
 		error = search_steps(&search);
 	free(search.signatures);
+	free(search.rows);
 	free(search.turns);
 	free(search.words);
 	free(search.positions);
