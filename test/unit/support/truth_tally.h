@@ -44,7 +44,7 @@ unsigned truth_counted(const char *kind, enum truth_answer answer);
 bool truth_has_evidence(const struct ncs_finding *finding,
 			enum ncs_evidence_kind kind);
 
-/* Returns whether others are said to wait for a process, which truth_job numbers so,
+/* Returns whether others are said to wait for a process, which the simulator numbers so,
  * at a cost that is not known. */
 bool truth_says_unknown(const struct ncs_model *model, unsigned process);
 

@@ -13,7 +13,7 @@
 
 #include "analysis/cost/cost_replay.h"
 #include "shm/array.h"
-#include "test/unit/support/cost_job.h"
+#include "test/unit/support/simulator/sim_parts.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -29,9 +29,9 @@ struct replayed {
 	struct ncs_cost_replay replay;
 };
 
-static void make(struct replayed *replayed, const struct cost_options *options)
+static void make(struct replayed *replayed, const struct sim_options *options)
 {
-	struct cost_job *job = cost_job_new(options);
+	struct sim_parts *job = sim_parts_new(options);
 
 	assert_int_equal(ncs_cost_window_make(&replayed->window, job->parts,
 					      job->count),
@@ -49,7 +49,7 @@ static void make(struct replayed *replayed, const struct cost_options *options)
 	assert_int_equal(
 		ncs_cost_replay_init(&replayed->replay, &replayed->edges), 0);
 	assert_int_equal(ncs_cost_replay_begin(&replayed->replay), 0);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void release(struct replayed *replayed)
@@ -62,12 +62,12 @@ static void release(struct replayed *replayed)
 
 static void works_as_they_were_give_the_measured_times(void **state)
 {
-	static const enum cost_shape shapes[] = { COST_DDP, COST_FSDP, COST_MOE,
-						  COST_TENSOR, COST_PIPELINE };
+	static const enum sim_shape shapes[] = { SIM_DDP, SIM_FSDP, SIM_MOE,
+						 SIM_TENSOR, SIM_PIPELINE };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct cost_options options = cost_job_options(shapes[i], 3);
+		struct sim_options options = sim_plain(shapes[i], 3);
 		struct replayed replayed;
 
 		options.barrier_period = 7;
@@ -83,7 +83,7 @@ static void works_as_they_were_give_the_measured_times(void **state)
 
 static void a_cause_is_replayed_before_its_effects(void **state)
 {
-	struct cost_options options = cost_job_options(COST_PIPELINE, 3);
+	struct sim_options options = sim_plain(SIM_PIPELINE, 3);
 	struct replayed replayed;
 	size_t steps;
 	uint32_t *places;
@@ -147,8 +147,8 @@ static void no_parts_have_no_costs(void **state)
 
 static void without_times_on_the_stream_nothing_is_known(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job = cost_job_new(&options);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_parts *job = sim_parts_new(&options);
 	struct ncs_cost *cost;
 
 	(void)state;
@@ -158,37 +158,37 @@ static void without_times_on_the_stream_nothing_is_known(void **state)
 	assert_unknown(cost, NCS_COST_NO_TIMES);
 	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_NO_TIMES);
 	ncs_cost_free(cost);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void of_a_few_steps_nothing_is_known(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job;
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_parts *job;
 	struct ncs_cost *cost;
 
 	(void)state;
 	options.steps = NCS_COST_STEPS;
-	job = cost_job_new(&options);
+	job = sim_parts_new(&options);
 	cost = compute(job->parts, job->count);
 	assert_unknown(cost, NCS_COST_FEW_STEPS);
 	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_FEW_STEPS);
 	ncs_cost_free(cost);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 /* Where each second operation is left out, as with sampling, those that are known
  * repeat after two steps, if their number is odd. */
 static void of_some_operations_no_step_and_no_cost_is_known(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job;
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_parts *job;
 	struct ncs_cost *cost;
 	size_t kept = 0;
 
 	(void)state;
 	options.buckets = 5;
-	job = cost_job_new(&options);
+	job = sim_parts_new(&options);
 	for (size_t i = 0; i < job->count; i++)
 		if (job->parts[i].number % 2 == 0)
 			job->parts[kept++] = job->parts[i];
@@ -196,21 +196,21 @@ static void of_some_operations_no_step_and_no_cost_is_known(void **state)
 	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_SOME_TIMES);
 	assert_unknown(cost, NCS_COST_SOME_TIMES);
 	ncs_cost_free(cost);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 /* The time that ranks wait for one that is not seen is no transfer. */
 static void without_all_ranks_no_transfer_is_known(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job;
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_parts *job;
 	struct ncs_cost *cost;
 	size_t kept = 0;
 
 	(void)state;
-	options.fault = COST_GPU;
-	options.size = 1.5;
-	job = cost_job_new(&options);
+	options.fault = SIM_GPU;
+	options.fault_size = 1.5;
+	job = sim_parts_new(&options);
 	for (size_t i = 0; i < job->count; i++)
 		if (job->parts[i].rank != options.victim)
 			job->parts[kept++] = job->parts[i];
@@ -219,47 +219,47 @@ static void without_all_ranks_no_transfer_is_known(void **state)
 	assert_int_equal(ncs_cost_find(cost, NCS_COST_TRANSFERS)->unknown,
 			 NCS_COST_UNSEEN);
 	ncs_cost_free(cost);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void a_rank_alone_has_nothing_to_be_compared_with(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job;
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_parts *job;
 	struct ncs_cost *cost;
 
 	(void)state;
 	options.ranks = 1;
 	options.victim = 0;
-	job = cost_job_new(&options);
+	job = sim_parts_new(&options);
 	cost = compute(job->parts, job->count);
 	assert_unknown(cost, NCS_COST_NO_PEER);
 	ncs_cost_free(cost);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void one_pause_is_no_steady_cost(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job;
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_parts *job;
 	struct ncs_cost *cost;
 	size_t count;
 
 	(void)state;
-	options.fault = COST_HOST;
-	options.size = 5e8;
+	options.fault = SIM_HOST;
+	options.fault_size = 5e8;
 	options.period = 100;
-	job = cost_job_new(&options);
+	job = sim_parts_new(&options);
 	cost = compute(job->parts, job->count);
 	assert_true(ncs_cost_ranks(cost, &count)[options.victim].share > 0.05);
 	assert_true(ncs_cost_ranks(cost, &count)[options.victim].least < 0.02);
 	ncs_cost_free(cost);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 /* Moves the times of every second rank, so that another one seems to come earlier by so
  * much; clocks may be apart by as much. */
-static void move_clocks(struct cost_job *job, unsigned early, uint64_t by_ns)
+static void move_clocks(struct sim_parts *job, unsigned early, uint64_t by_ns)
 {
 	for (size_t i = 0; i < job->count; i++) {
 		struct ncs_cost_part *part = &job->parts[i];
@@ -277,18 +277,18 @@ static void move_clocks(struct cost_job *job, unsigned early, uint64_t by_ns)
 /* The more clocks may be apart, the less is known of a cost, and nothing false. */
 static void clocks_that_are_apart_widen_the_bounds(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	unsigned known = 0, unknown = 0;
 	size_t count;
 	double true_share;
 
 	(void)state;
-	options.fault = COST_HOST;
-	options.size = 2e7;
-	true_share = cost_job_share(&options, 0);
+	options.fault = SIM_HOST;
+	options.fault_size = 2e7;
+	true_share = sim_share(&options, 0);
 	assert_true(true_share > 0.05);
 	for (uint64_t by_ns = 1000; by_ns < 20000000; by_ns *= 2) {
-		struct cost_job *job = cost_job_new(&options);
+		struct sim_parts *job = sim_parts_new(&options);
 		const struct ncs_cost_of_rank *victim;
 		struct ncs_cost *cost;
 
@@ -309,16 +309,16 @@ static void clocks_that_are_apart_widen_the_bounds(void **state)
 			assert_false(victim->is_too_much);
 		}
 		ncs_cost_free(cost);
-		cost_job_free(job);
+		sim_parts_free(job);
 	}
 	assert_true(known > 0);
 	assert_true(unknown > 0);
 }
 
 /* Asserts that a job's victim costs something for sure. */
-static void assert_surely_costs(const struct cost_options *options)
+static void assert_surely_costs(const struct sim_options *options)
 {
-	struct cost_job *job = cost_job_new(options);
+	struct sim_parts *job = sim_parts_new(options);
 	struct ncs_cost *cost = compute(job->parts, job->count);
 	const struct ncs_cost_of_rank *victim;
 	size_t count;
@@ -327,33 +327,33 @@ static void assert_surely_costs(const struct cost_options *options)
 	assert_int_equal(victim->unknown, NCS_COST_KNOWN);
 	assert_true(victim->least > 0.02);
 	ncs_cost_free(cost);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void that_ranks_have_one_period_explains_nothing(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 
 	(void)state;
-	options.fault = COST_GPU;
-	options.size = 1.2;
+	options.fault = SIM_GPU;
+	options.fault_size = 1.2;
 	options.noise = 0.03;
 	options.ranks = 2;
 	assert_surely_costs(&options);
 	/* On one rank an event never follows the end that it follows on the other. */
 	options.seed = 8;
 	options.victim = 0;
-	options.size = 1.1;
+	options.fault_size = 1.1;
 	assert_surely_costs(&options);
 }
 
 static void another_anchor_must_explain_rare_events_too(void **state)
 {
-	struct cost_options options = cost_job_options(COST_TENSOR, 1);
+	struct sim_options options = sim_plain(SIM_TENSOR, 1);
 
 	(void)state;
-	options.fault = COST_HOST;
-	options.size = 20e6;
+	options.fault = SIM_HOST;
+	options.fault_size = 20e6;
 	options.period = 10;
 	assert_surely_costs(&options);
 }
@@ -365,38 +365,37 @@ static void a_host_works_for_one_step_after_another(void **state)
 	(void)state;
 	for (unsigned ahead = 1; ahead <= 2; ahead++)
 		for (double gap_ns = 30e6; gap_ns <= 50e6; gap_ns += 10e6) {
-			struct cost_options options =
-				cost_job_options(COST_DDP, 1);
+			struct sim_options options = sim_plain(SIM_DDP, 4);
 			double share;
-			struct cost_job *job;
+			struct sim_parts *job;
 			struct ncs_cost *cost;
 
 			options.ahead = ahead;
 			options.gap_ns = gap_ns;
-			options.fault = COST_GPU;
-			options.size = 3;
-			share = cost_job_share(&options, 5);
-			job = cost_job_new(&options);
+			options.fault = SIM_GPU;
+			options.fault_size = 3;
+			share = sim_share(&options, 5);
+			job = sim_parts_new(&options);
 			cost = compute(job->parts, job->count);
 			assert_float_equal(
 				ncs_cost_find(cost, options.victim)->share,
 				share, 0.02);
 			ncs_cost_free(cost);
-			cost_job_free(job);
+			sim_parts_free(job);
 		}
 }
 
 static void one_rank_can_be_asked_for(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job;
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_parts *job;
 	struct ncs_cost *one, *all;
 	size_t count;
 
 	(void)state;
-	options.fault = COST_GPU;
-	options.size = 1.2;
-	job = cost_job_new(&options);
+	options.fault = SIM_GPU;
+	options.fault_size = 1.2;
+	job = sim_parts_new(&options);
 	one = ncs_cost_new(job->parts, job->count);
 	assert_non_null(one);
 	assert_int_equal(ncs_cost_compute(one, options.victim), 0);
@@ -409,7 +408,7 @@ static void one_rank_can_be_asked_for(void **state)
 			 NCS_COST_KNOWN);
 	ncs_cost_free(one);
 	ncs_cost_free(all);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 /* --- Recordings ----------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/cost/cost_anchors.h"
-#include "test/unit/support/cost_job.h"
+#include "test/unit/support/simulator/sim_parts.h"
 
 #define MS 1e6
 
@@ -21,16 +21,16 @@ struct found {
 };
 
 /* Makes the window of a job, with its steps. */
-static void make(struct found *found, const struct cost_options *options)
+static void make(struct found *found, const struct sim_options *options)
 {
-	struct cost_job *job = cost_job_new(options);
+	struct sim_parts *job = sim_parts_new(options);
 
 	assert_int_equal(ncs_cost_window_make(&found->window, job->parts,
 					      job->count),
 			 0);
 	assert_int_equal(ncs_cost_find_steps(&found->window), 0);
 	assert_int_equal(found->window.class_count, 1);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void choose(struct found *found)
@@ -40,7 +40,7 @@ static void choose(struct found *found)
 			 0);
 }
 
-static void find(struct found *found, const struct cost_options *options)
+static void find(struct found *found, const struct sim_options *options)
 {
 	make(found, options);
 	choose(found);
@@ -78,12 +78,12 @@ static void assert_anchor(const struct found *found, uint32_t n,
 
 static void computing_goes_on_beside_buckets(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct found found;
 
 	(void)state;
-	options.fault = COST_GPU;
-	options.size = 1.2;
+	options.fault = SIM_GPU;
+	options.fault_size = 1.2;
 	find(&found, &options);
 	assert_anchor(&found, 0, NCS_COST_READY, NCS_COST_CALL, 0, 9 * MS);
 	/* Seen on the slow rank only: the others wait for it. */
@@ -95,7 +95,7 @@ static void computing_goes_on_beside_buckets(void **state)
 
 static void a_host_waits_for_the_step_or_goes_on(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct found found;
 
 	(void)state;
@@ -108,7 +108,7 @@ static void a_host_waits_for_the_step_or_goes_on(void **state)
 
 static void a_host_that_runs_ahead_waits_for_steps_before(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct found found;
 
 	(void)state;
@@ -121,7 +121,7 @@ static void a_host_that_runs_ahead_waits_for_steps_before(void **state)
 
 static void a_layer_waits_for_the_operation_before(void **state)
 {
-	struct cost_options options = cost_job_options(COST_TENSOR, 1);
+	struct sim_options options = sim_plain(SIM_TENSOR, 1);
 	struct found found;
 
 	(void)state;
@@ -134,7 +134,7 @@ static void a_layer_waits_for_the_operation_before(void **state)
 
 static void uneven_experts_wait_for_the_exchange(void **state)
 {
-	struct cost_options options = cost_job_options(COST_MOE, 1);
+	struct sim_options options = sim_plain(SIM_MOE, 1);
 	struct found found;
 
 	(void)state;
@@ -146,14 +146,14 @@ static void uneven_experts_wait_for_the_exchange(void **state)
 
 static void a_late_host_follows_itself_and_the_others_their_gpus(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	const struct ncs_cost_event_kind *kind;
 	struct found found;
 
 	(void)state;
 	options.ahead = 2;
-	options.fault = COST_HOST;
-	options.size = 40 * MS;
+	options.fault = SIM_HOST;
+	options.fault_size = 40 * MS;
 	find(&found, &options);
 	kind = kind_of(&found, 0, NCS_COST_CALL);
 	assert_int_equal(kind->chosen.count, 2);
@@ -207,14 +207,14 @@ static void hide_calls(struct ncs_cost_window *window, unsigned rank, double ns)
  * the begins of the late rank a little better than its calls do. */
 static void a_gpu_follows_its_late_host_though_its_times_are_uneven(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	const struct ncs_cost_event_kind *kind;
 	struct found found;
 
 	(void)state;
 	options.ahead = 1;
-	options.fault = COST_HOST;
-	options.size = 40 * MS;
+	options.fault = SIM_HOST;
+	options.fault_size = 40 * MS;
 	options.noise = 0.1;
 	options.buckets = 1;
 	options.ranks = 2;

@@ -9,19 +9,19 @@
 #include <cmocka.h>
 
 #include "analysis/cost/cost_window.h"
-#include "test/unit/support/cost_job.h"
+#include "test/unit/support/simulator/sim_parts.h"
 
 /* Makes the window of a job, without its first `skipped` parts. */
 static void make(struct ncs_cost_window *window,
-		 const struct cost_options *options, size_t skipped)
+		 const struct sim_options *options, size_t skipped)
 {
-	struct cost_job *job = cost_job_new(options);
+	struct sim_parts *job = sim_parts_new(options);
 
 	assert_int_equal(ncs_cost_window_make(window, job->parts + skipped,
 					      job->count - skipped),
 			 0);
 	assert_int_equal(ncs_cost_find_steps(window), 0);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void assert_one_class(const struct ncs_cost_window *window,
@@ -51,7 +51,7 @@ static void assert_same_positions(const struct ncs_cost_window *window)
 
 static void equal_buckets_are_told_apart_by_gaps(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct ncs_cost_window window;
 
 	(void)state;
@@ -63,7 +63,7 @@ static void equal_buckets_are_told_apart_by_gaps(void **state)
 
 static void a_launch_now_and_then_does_not_move_positions(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct ncs_cost_window window;
 	uint32_t without = 0;
 
@@ -89,7 +89,7 @@ static void a_launch_now_and_then_does_not_move_positions(void **state)
 static void
 ranks_whose_records_begin_later_have_the_same_positions(void **state)
 {
-	struct cost_options options = cost_job_options(COST_FSDP, 1);
+	struct sim_options options = sim_plain(SIM_FSDP, 1);
 	struct ncs_cost_window window;
 
 	(void)state;
@@ -102,7 +102,7 @@ ranks_whose_records_begin_later_have_the_same_positions(void **state)
 
 static void stages_of_a_pipeline_are_a_chain(void **state)
 {
-	struct cost_options options = cost_job_options(COST_PIPELINE, 1);
+	struct sim_options options = sim_plain(SIM_PIPELINE, 1);
 	struct ncs_cost_window window;
 	size_t several = 0;
 
@@ -119,7 +119,7 @@ static void stages_of_a_pipeline_are_a_chain(void **state)
 
 static void ranks_that_exchange_are_no_chain(void **state)
 {
-	struct cost_options options = cost_job_options(COST_MOE, 1);
+	struct sim_options options = sim_plain(SIM_MOE, 1);
 	struct ncs_cost_window window;
 
 	(void)state;
@@ -131,7 +131,7 @@ static void ranks_that_exchange_are_no_chain(void **state)
 
 static void a_root_that_broadcasts_buffers_does_what_the_others_do(void **state)
 {
-	struct cost_options options = cost_job_options(COST_BUFFERS, 1);
+	struct sim_options options = sim_plain(SIM_BUFFERS, 1);
 	struct ncs_cost_window window;
 
 	(void)state;
@@ -144,7 +144,7 @@ static void a_root_that_broadcasts_buffers_does_what_the_others_do(void **state)
 /* A barrier now and then, in which all meet, does not make it one of them. */
 static void a_root_that_serves_the_others_does_what_none_does(void **state)
 {
-	struct cost_options options = cost_job_options(COST_SERVER, 1);
+	struct sim_options options = sim_plain(SIM_SERVER, 1);
 	struct ncs_cost_window window;
 
 	(void)state;

@@ -12,26 +12,26 @@
 
 #include "analysis/cost/cost.h"
 #include "shm/hash.h"
-#include "test/unit/support/cost_job.h"
+#include "test/unit/support/simulator/sim_parts.h"
 
 /* Ranks begin and end to time launches so far apart. */
 #define APART_NS UINT64_C(7000000)
 
-static struct cost_options some_options(void)
+static struct sim_options some_options(void)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct sim_options options = sim_plain(SIM_DDP, 1);
 
-	options.fault = COST_GPU;
+	options.fault = SIM_GPU;
 	options.victim = 2;
-	options.size = 1.5;
+	options.fault_size = 1.5;
 	return options;
 }
 
 /* Returns when so many per cent of a job are over. */
-static uint64_t moment_of(const struct cost_job *job, unsigned percent)
+static uint64_t moment_of(const struct sim_parts *job, unsigned percent)
 {
-	return COST_JOB_BEGIN_NS +
-	       (cost_job_end_ns(job) - COST_JOB_BEGIN_NS) / 100 * percent;
+	return SIM_BEGIN_NS +
+	       (sim_parts_end_ns(job) - SIM_BEGIN_NS) / 100 * percent;
 }
 
 /* Whether a launch is timed in some way, on all ranks alike, beyond stretches. */
@@ -42,12 +42,13 @@ static bool is_chosen(const struct ncs_cost_part *part, unsigned one_in)
 
 /* Leaves the times only to what is called from one moment to another, and to one launch
  * in so many. */
-static void leave_times(struct cost_job *job, uint64_t from_ns,
+static void leave_times(struct sim_parts *job, uint64_t from_ns,
 			uint64_t until_ns, unsigned one_in)
 {
 	for (size_t i = 0; i < job->count; i++) {
 		struct ncs_cost_part *part = &job->parts[i];
-		uint64_t late_ns = part->rank * APART_NS / job->options.ranks;
+		uint64_t late_ns =
+			part->rank * APART_NS / job->job.options.ranks;
 
 		if ((part->call_ns < from_ns + late_ns ||
 		     part->call_ns >= until_ns + late_ns) &&
@@ -78,12 +79,12 @@ static void assert_stretch(const struct ncs_cost_part *parts, size_t count,
 
 static void the_cost_of_a_rank_is_known_of_a_stretch(void **state)
 {
-	struct cost_options options = some_options();
-	double share = cost_job_share(&options, 0);
+	struct sim_options options = some_options();
+	double share = sim_share(&options, 0);
 
 	(void)state;
 	for (unsigned one_in = 0; one_in <= 4; one_in += 4) {
-		struct cost_job *job = cost_job_new(&options);
+		struct sim_parts *job = sim_parts_new(&options);
 		uint64_t from_ns = moment_of(job, 30);
 		uint64_t until_ns = moment_of(job, 75);
 		size_t count = job->count;
@@ -101,15 +102,15 @@ static void the_cost_of_a_rank_is_known_of_a_stretch(void **state)
 		if (fabs(found->share - share) > 0.1 * share)
 			fail_msg("told %g, truly %g", found->share, share);
 		ncs_cost_free(cost);
-		cost_job_free(job);
+		sim_parts_free(job);
 	}
 }
 
 /* Where a record is lost now and then a stretch goes on. */
 static void a_few_launches_without_times_do_not_end_a_stretch(void **state)
 {
-	struct cost_options options = some_options();
-	struct cost_job *job = cost_job_new(&options);
+	struct sim_options options = some_options();
+	struct sim_parts *job = sim_parts_new(&options);
 	uint64_t from_ns = moment_of(job, 20), until_ns = moment_of(job, 80);
 	size_t count = job->count;
 
@@ -120,13 +121,13 @@ static void a_few_launches_without_times_do_not_end_a_stretch(void **state)
 			job->parts[i].begin_ns = 0;
 	assert_int_equal(ncs_cost_keep_stretch(job->parts, &count), 0);
 	assert_stretch(job->parts, count, from_ns, until_ns);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void of_two_stretches_alike_the_later_one_is_kept(void **state)
 {
-	struct cost_options options = some_options();
-	struct cost_job *job = cost_job_new(&options);
+	struct sim_options options = some_options();
+	struct sim_parts *job = sim_parts_new(&options);
 	size_t count = job->count;
 
 	(void)state;
@@ -141,15 +142,15 @@ static void of_two_stretches_alike_the_later_one_is_kept(void **state)
 	assert_int_equal(ncs_cost_keep_stretch(job->parts, &count), 0);
 	assert_stretch(job->parts, count, moment_of(job, 60),
 		       moment_of(job, 91));
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 /* A rank without a plugin, or one whose launches are never timed, ends no stretch; nor do
  * losses of single ranks, which are made up. */
 static void all_parts_stay_where_operations_have_times(void **state)
 {
-	struct cost_options options = some_options();
-	struct cost_job *job = cost_job_new(&options);
+	struct sim_options options = some_options();
+	struct sim_parts *job = sim_parts_new(&options);
 	size_t count = job->count;
 
 	(void)state;
@@ -165,7 +166,7 @@ static void all_parts_stay_where_operations_have_times(void **state)
 	assert_int_equal(count, job->count);
 	count = 0;
 	assert_int_equal(ncs_cost_keep_stretch(job->parts, &count), 0);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 int main(void)

@@ -16,7 +16,7 @@
 
 #include "analysis/model/model.h"
 #include "analysis/model/stragglers.h"
-#include "test/unit/support/cost_job.h"
+#include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
 
 #define MS 1e6
@@ -34,9 +34,9 @@
 
 struct truth_cost {
 	const char *name;
-	enum cost_shape shape;
+	enum sim_shape shape;
 	unsigned ahead;
-	enum cost_fault fault;
+	enum sim_fault fault;
 	double size;
 	unsigned from_step, period;
 	/* Per cent of jobs of which the cost is known and right, at least. */
@@ -46,93 +46,91 @@ struct truth_cost {
 #define KIND(name) "cost/" name
 
 static const struct truth_cost faulty[] = {
-	{ KIND("ddp/gpu-5"), COST_DDP, 0, COST_GPU, 1.05, 0, 0, 100 },
-	{ KIND("ddp/gpu-10"), COST_DDP, 0, COST_GPU, 1.1, 0, 0, 100 },
-	{ KIND("ddp/gpu-20"), COST_DDP, 0, COST_GPU, 1.2, 0, 0, 100 },
-	{ KIND("ddp/gpu-50"), COST_DDP, 0, COST_GPU, 1.5, 0, 0, 100 },
-	{ KIND("ddp-ahead/gpu-20"), COST_DDP, 2, COST_GPU, 1.2, 0, 0, 100 },
-	{ KIND("ddp/throttles"), COST_DDP, 0, COST_GPU, 1.15, 75, 0, 100 },
-	{ KIND("ddp/tenth-gpu-x2"), COST_DDP, 0, COST_GPU, 2, 0, 10, 100 },
-	{ KIND("ddp/tenth-gpu-x4"), COST_DDP, 0, COST_GPU, 4, 0, 10, 100 },
-	{ KIND("moe/gpu-20"), COST_MOE, 0, COST_GPU, 1.2, 0, 0, 100 },
-	{ KIND("moe/gpu-50"), COST_MOE, 0, COST_GPU, 1.5, 0, 0, 100 },
-	{ KIND("tensor/gpu-20"), COST_TENSOR, 0, COST_GPU, 1.2, 0, 0, 100 },
-	{ KIND("fsdp/gpu-20"), COST_FSDP, 0, COST_GPU, 1.2, 0, 0, 100 },
-	{ KIND("ddp/host"), COST_DDP, 0, COST_HOST, 5 * MS, 0, 0, 100 },
-	{ KIND("ddp/tenth-host"), COST_DDP, 0, COST_HOST, 25 * MS, 0, 10, 100 },
-	{ KIND("tensor/host"), COST_TENSOR, 0, COST_HOST, 5 * MS, 0, 0, 100 },
-	{ KIND("fsdp/host"), COST_FSDP, 0, COST_HOST, 5 * MS, 0, 0, 100 },
-	{ KIND("ddp-ahead/host"), COST_DDP, 2, COST_HOST, 40 * MS, 0, 0, 60 },
+	{ KIND("ddp/gpu-5"), SIM_DDP, 0, SIM_GPU, 1.05, 0, 0, 100 },
+	{ KIND("ddp/gpu-10"), SIM_DDP, 0, SIM_GPU, 1.1, 0, 0, 100 },
+	{ KIND("ddp/gpu-20"), SIM_DDP, 0, SIM_GPU, 1.2, 0, 0, 100 },
+	{ KIND("ddp/gpu-50"), SIM_DDP, 0, SIM_GPU, 1.5, 0, 0, 100 },
+	{ KIND("ddp-ahead/gpu-20"), SIM_DDP, 2, SIM_GPU, 1.2, 0, 0, 100 },
+	{ KIND("ddp/throttles"), SIM_DDP, 0, SIM_GPU, 1.15, 75, 0, 100 },
+	{ KIND("ddp/tenth-gpu-x2"), SIM_DDP, 0, SIM_GPU, 2, 0, 10, 100 },
+	{ KIND("ddp/tenth-gpu-x4"), SIM_DDP, 0, SIM_GPU, 4, 0, 10, 100 },
+	{ KIND("moe/gpu-20"), SIM_MOE, 0, SIM_GPU, 1.2, 0, 0, 100 },
+	{ KIND("moe/gpu-50"), SIM_MOE, 0, SIM_GPU, 1.5, 0, 0, 100 },
+	{ KIND("tensor/gpu-20"), SIM_TENSOR, 0, SIM_GPU, 1.2, 0, 0, 100 },
+	{ KIND("fsdp/gpu-20"), SIM_FSDP, 0, SIM_GPU, 1.2, 0, 0, 100 },
+	{ KIND("ddp/host"), SIM_DDP, 0, SIM_HOST, 5 * MS, 0, 0, 100 },
+	{ KIND("ddp/tenth-host"), SIM_DDP, 0, SIM_HOST, 25 * MS, 0, 10, 100 },
+	{ KIND("tensor/host"), SIM_TENSOR, 0, SIM_HOST, 5 * MS, 0, 0, 100 },
+	{ KIND("fsdp/host"), SIM_FSDP, 0, SIM_HOST, 5 * MS, 0, 0, 100 },
+	{ KIND("ddp-ahead/host"), SIM_DDP, 2, SIM_HOST, 40 * MS, 0, 0, 60 },
 	/* If the root is late by one time always, each of the others may as well be slow
 	 * from its own call on, by as much. */
-	{ KIND("buffers/gpu-20"), COST_BUFFERS, 0, COST_GPU, 1.2, 0, 0, 60 },
-	{ KIND("buffers/gpu-50"), COST_BUFFERS, 0, COST_GPU, 1.5, 0, 0, 100 },
-	{ KIND("buffers/host"), COST_BUFFERS, 0, COST_HOST, 5 * MS, 0, 0, 60 },
-	{ KIND("buffers/tenth-gpu-x2"), COST_BUFFERS, 0, COST_GPU, 2, 0, 10,
+	{ KIND("buffers/gpu-20"), SIM_BUFFERS, 0, SIM_GPU, 1.2, 0, 0, 60 },
+	{ KIND("buffers/gpu-50"), SIM_BUFFERS, 0, SIM_GPU, 1.5, 0, 0, 100 },
+	{ KIND("buffers/host"), SIM_BUFFERS, 0, SIM_HOST, 5 * MS, 0, 0, 60 },
+	{ KIND("buffers/tenth-gpu-x2"), SIM_BUFFERS, 0, SIM_GPU, 2, 0, 10,
 	  100 },
-	{ KIND("buffers/tenth-gpu-x4"), COST_BUFFERS, 0, COST_GPU, 4, 0, 10,
+	{ KIND("buffers/tenth-gpu-x4"), SIM_BUFFERS, 0, SIM_GPU, 4, 0, 10,
 	  100 },
-	{ KIND("buffers-ahead/gpu-20"), COST_BUFFERS, 2, COST_GPU, 1.2, 0, 0,
+	{ KIND("buffers-ahead/gpu-20"), SIM_BUFFERS, 2, SIM_GPU, 1.2, 0, 0,
 	  100 },
-	{ KIND("buffers-ahead/host"), COST_BUFFERS, 2, COST_HOST, 40 * MS, 0, 0,
+	{ KIND("buffers-ahead/host"), SIM_BUFFERS, 2, SIM_HOST, 40 * MS, 0, 0,
 	  30 },
 };
 
 /* No rank costs anything in these. */
 static const struct truth_cost blameless[] = {
-	{ KIND("ddp/healthy"), COST_DDP, 0, COST_HEALTHY, 1, 0, 0, 100 },
-	{ KIND("ddp-ahead/healthy"), COST_DDP, 2, COST_HEALTHY, 1, 0, 0, 100 },
-	{ KIND("fsdp/healthy"), COST_FSDP, 0, COST_HEALTHY, 1, 0, 0, 100 },
-	{ KIND("tensor/healthy"), COST_TENSOR, 0, COST_HEALTHY, 1, 0, 0, 100 },
-	{ KIND("moe/healthy"), COST_MOE, 0, COST_HEALTHY, 1, 0, 0, 100 },
-	{ KIND("ddp-ahead/hidden"), COST_DDP, 2, COST_HOST, 4 * MS, 0, 0, 100 },
-	{ KIND("ddp/link"), COST_DDP, 0, COST_LINK, 4, 0, 0, 100 },
-	{ KIND("buffers/healthy"), COST_BUFFERS, 0, COST_HEALTHY, 1, 0, 0,
-	  100 },
-	{ KIND("buffers-ahead/healthy"), COST_BUFFERS, 2, COST_HEALTHY, 1, 0, 0,
+	{ KIND("ddp/healthy"), SIM_DDP, 0, SIM_HEALTHY, 1, 0, 0, 100 },
+	{ KIND("ddp-ahead/healthy"), SIM_DDP, 2, SIM_HEALTHY, 1, 0, 0, 100 },
+	{ KIND("fsdp/healthy"), SIM_FSDP, 0, SIM_HEALTHY, 1, 0, 0, 100 },
+	{ KIND("tensor/healthy"), SIM_TENSOR, 0, SIM_HEALTHY, 1, 0, 0, 100 },
+	{ KIND("moe/healthy"), SIM_MOE, 0, SIM_HEALTHY, 1, 0, 0, 100 },
+	{ KIND("ddp-ahead/hidden"), SIM_DDP, 2, SIM_HOST, 4 * MS, 0, 0, 100 },
+	{ KIND("ddp/link"), SIM_DDP, 0, SIM_NETWORK, 4, 0, 0, 100 },
+	{ KIND("buffers/healthy"), SIM_BUFFERS, 0, SIM_HEALTHY, 1, 0, 0, 100 },
+	{ KIND("buffers-ahead/healthy"), SIM_BUFFERS, 2, SIM_HEALTHY, 1, 0, 0,
 	  100 },
 };
 
 /* It cannot be known in these. */
 static const struct truth_cost unknown[] = {
-	{ KIND("pipeline/gpu-20"), COST_PIPELINE, 0, COST_GPU, 1.2, 0, 0, 0 },
-	{ KIND("pipeline/gpu-50"), COST_PIPELINE, 2, COST_GPU, 1.5, 0, 0, 0 },
-	{ KIND("server/healthy"), COST_SERVER, 0, COST_HEALTHY, 1, 0, 0, 0 },
+	{ KIND("pipeline/gpu-20"), SIM_PIPELINE, 0, SIM_GPU, 1.2, 0, 0, 0 },
+	{ KIND("pipeline/gpu-50"), SIM_PIPELINE, 2, SIM_GPU, 1.5, 0, 0, 0 },
+	{ KIND("server/healthy"), SIM_SERVER, 0, SIM_HEALTHY, 1, 0, 0, 0 },
 };
 
 /* Transfers take so many times longer in these: the truth is what the job gains if they
  * take no time. */
 static const struct truth_cost exposed[] = {
-	{ KIND("exposed/ddp-half"), COST_DDP, 0, COST_LINK, 0.5, 0, 0, 100 },
-	{ KIND("exposed/ddp"), COST_DDP, 0, COST_LINK, 1, 0, 0, 100 },
-	{ KIND("exposed/ddp-ahead"), COST_DDP, 2, COST_LINK, 1, 0, 0, 100 },
+	{ KIND("exposed/ddp-half"), SIM_DDP, 0, SIM_NETWORK, 0.5, 0, 0, 100 },
+	{ KIND("exposed/ddp"), SIM_DDP, 0, SIM_NETWORK, 1, 0, 0, 100 },
+	{ KIND("exposed/ddp-ahead"), SIM_DDP, 2, SIM_NETWORK, 1, 0, 0, 100 },
 	/* When buckets that always wait for the one before were ready, is not seen. */
-	{ KIND("exposed/ddp-x4"), COST_DDP, 0, COST_LINK, 4, 0, 0, 0 },
-	{ KIND("exposed/fsdp"), COST_FSDP, 0, COST_LINK, 1, 0, 0, 60 },
-	{ KIND("exposed/fsdp-x4"), COST_FSDP, 0, COST_LINK, 4, 0, 0, 100 },
-	{ KIND("exposed/tensor"), COST_TENSOR, 0, COST_LINK, 1, 0, 0, 100 },
-	{ KIND("exposed/moe"), COST_MOE, 0, COST_LINK, 1, 0, 0, 100 },
-	{ KIND("exposed/pipeline"), COST_PIPELINE, 0, COST_LINK, 1, 0, 0, 100 },
+	{ KIND("exposed/ddp-x4"), SIM_DDP, 0, SIM_NETWORK, 4, 0, 0, 0 },
+	{ KIND("exposed/fsdp"), SIM_FSDP, 0, SIM_NETWORK, 1, 0, 0, 60 },
+	{ KIND("exposed/fsdp-x4"), SIM_FSDP, 0, SIM_NETWORK, 4, 0, 0, 100 },
+	{ KIND("exposed/tensor"), SIM_TENSOR, 0, SIM_NETWORK, 1, 0, 0, 100 },
+	{ KIND("exposed/moe"), SIM_MOE, 0, SIM_NETWORK, 1, 0, 0, 100 },
+	{ KIND("exposed/pipeline"), SIM_PIPELINE, 0, SIM_NETWORK, 1, 0, 0,
+	  100 },
 };
 
-static struct cost_options some_job(const struct truth_cost *kind,
-				    unsigned seed)
+static struct sim_options some_job(const struct truth_cost *kind, unsigned seed)
 {
 	static const unsigned ranks[] = { 4, 8, 2 };
 	static const double noises[] = { 0.01, 0.03, 0.003 };
-	struct cost_options options = cost_job_options(kind->shape, seed);
+	struct sim_options options = sim_plain(kind->shape, seed);
 
 	options.ranks = ranks[seed % 3];
-	if (kind->shape == COST_PIPELINE)
+	if (kind->shape == SIM_PIPELINE)
 		options.ranks = 4;
 	options.noise = noises[seed / 2 % 3];
 	/* Only the root of a server does what no other rank does. */
-	options.victim =
-		kind->shape == COST_SERVER ? 0 : seed % options.ranks;
+	options.victim = kind->shape == SIM_SERVER ? 0 : seed % options.ranks;
 	options.barrier_period = seed / 3 % 2 * 20;
 	options.ahead = kind->ahead;
 	options.fault = kind->fault;
-	options.size = kind->size;
+	options.fault_size = kind->size;
 	options.from_step = kind->from_step;
 	options.period = kind->period;
 	return options;
@@ -142,17 +140,17 @@ static struct cost_options some_job(const struct truth_cost *kind,
 
 /* Sets `costs` to what is told of each rank at the end of a job, unless it is NULL, and
  * *step to the job's step. */
-static void read_costs(const struct cost_options *options,
-		       struct ncs_cost_of_rank *costs, struct ncs_job_step *step)
+static void read_costs(const struct sim_options *options,
+		       struct ncs_cost_of_rank *costs,
+		       struct ncs_job_step *step)
 {
-	struct cost_job *job = cost_job_new(options);
-	uint64_t now_ns = COST_JOB_BEGIN_NS;
+	struct sim_source *job = sim_source_new(options);
+	uint64_t now_ns = SIM_BEGIN_NS;
 	struct ncs_model model;
 
 	ncs_model_init(&model);
-	for (; now_ns < cost_job_end_ns(job) + LOOK_NS; now_ns += LOOK_NS)
-		assert_int_equal(ncs_model_update(&model, cost_job_source(job),
-						  now_ns),
+	for (; now_ns < sim_source_end_ns(job) + LOOK_NS; now_ns += LOOK_NS)
+		assert_int_equal(ncs_model_update(&model, &job->source, now_ns),
 				 0);
 	for (size_t i = 0; i < model.rank_count; i++) {
 		const struct ncs_rank *rank = model.ranks[i];
@@ -166,7 +164,7 @@ static void read_costs(const struct cost_options *options,
 	/* The model is gone after this. */
 	step->latest = NULL;
 	ncs_model_release(&model);
-	cost_job_free(job);
+	sim_source_free(job);
 }
 
 /* --- Judging -------------------------------------------------------------- */
@@ -192,14 +190,14 @@ static enum truth_answer judge(bool is_known, double told, double least,
  * which cost nothing. */
 static void judge_job(const struct truth_cost *kind, unsigned seed)
 {
-	struct cost_options options = some_job(kind, seed);
-	double share = cost_job_share(&options, FIRST_STEP);
-	struct ncs_cost_of_rank costs[COST_JOB_RANKS_MAX] = { 0 };
+	struct sim_options options = some_job(kind, seed);
+	double share = sim_share(&options, FIRST_STEP);
+	struct ncs_cost_of_rank costs[SIM_RANKS_MAX] = { 0 };
 	struct ncs_job_step step;
 	const struct ncs_cost_of_rank *victim = &costs[options.victim];
 	enum truth_answer answer;
 
-	if (kind->fault == COST_LINK)
+	if (kind->fault == SIM_NETWORK)
 		share = 0;
 	read_costs(&options, costs, &step);
 	answer = judge(victim->unknown == NCS_COST_KNOWN, victim->share,
@@ -266,28 +264,16 @@ static void the_cost_of_a_rank_without_peer_is_not_known(void **state)
 	}
 }
 
-/* Returns how long a step of a job takes, in ns: the mean from the first step on. */
-static double step_ns(const struct cost_options *options)
-{
-	struct cost_job *job = cost_job_new(options);
-	double ns = (job->ends_ns[options->steps - 1] -
-		     job->ends_ns[FIRST_STEP]) /
-		    (options->steps - 1 - FIRST_STEP);
-
-	cost_job_free(job);
-	return ns;
-}
-
 /* Judges what is told of the time that the transfers of a job take. */
 static void judge_exposed(const struct truth_cost *kind, unsigned seed)
 {
-	struct cost_options options = some_job(kind, seed), without = options;
-	double ns = step_ns(&options), exposed_ns;
+	struct sim_options options = some_job(kind, seed), without = options;
+	double ns = sim_step_ns(&options, FIRST_STEP), exposed_ns;
 	struct ncs_job_step step;
 	enum truth_answer answer;
 
-	without.size = 0;
-	exposed_ns = ns - step_ns(&without);
+	without.fault_size = 0;
+	exposed_ns = ns - sim_step_ns(&without, FIRST_STEP);
 	read_costs(&options, NULL, &step);
 	answer = judge(step.exposed_unknown == NCS_COST_KNOWN,
 		       step.exposed_ns / ns, step.exposed_least_ns / ns,
@@ -322,30 +308,29 @@ static void a_step_has_the_time_of_transfers_that_nothing_hides(void **state)
 /* A rank that surely costs something is named, with what it costs a step. */
 static void a_step_tells_for_whom_ranks_wait(void **state)
 {
-	struct cost_options options = cost_job_options(COST_DDP, 1);
-	struct cost_job *job;
-	uint64_t now_ns = COST_JOB_BEGIN_NS;
+	struct sim_options options = sim_plain(SIM_DDP, 1);
+	struct sim_source *job;
+	uint64_t now_ns = SIM_BEGIN_NS;
 	struct ncs_job_step step;
 	struct ncs_model model;
 
 	(void)state;
-	options.fault = COST_GPU;
-	options.size = 1.2;
-	job = cost_job_new(&options);
+	options.fault = SIM_GPU;
+	options.fault_size = 1.2;
+	job = sim_source_new(&options);
 	ncs_model_init(&model);
-	for (; now_ns < cost_job_end_ns(job) + LOOK_NS; now_ns += LOOK_NS)
-		assert_int_equal(ncs_model_update(&model, cost_job_source(job),
-						  now_ns),
+	for (; now_ns < sim_source_end_ns(job) + LOOK_NS; now_ns += LOOK_NS)
+		assert_int_equal(ncs_model_update(&model, &job->source, now_ns),
 				 0);
 	assert_true(ncs_rank_step(&model, model.ranks[0], &step));
 	assert_non_null(step.latest);
 	assert_int_equal(step.latest->now.identity.rank, options.victim);
 	assert_float_equal(step.waiting_ns,
-			   cost_job_share(&options, FIRST_STEP) *
-				   step_ns(&options),
+			   sim_share(&options, FIRST_STEP) *
+				   sim_step_ns(&options, FIRST_STEP),
 			   0.2 * MS);
 	ncs_model_release(&model);
-	cost_job_free(job);
+	sim_source_free(job);
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/stragglers.h"
-#include "test/unit/support/truth_job.h"
+#include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
 
 #define MS UINT64_C(1000000)
@@ -37,9 +37,9 @@
 
 /* A job that ncclstat watches. */
 struct truth_watch {
-	struct truth_options options;
-	struct truth_job *job;
-	struct truth_job *healthy; /* the same one without the fault */
+	struct sim_options options;
+	struct sim_source *job;
+	struct sim_source *healthy; /* the same one without the fault */
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
 	uint64_t now_ns;
@@ -54,21 +54,21 @@ struct truth_watch {
 /* --- Jobs ----------------------------------------------------------------- */
 
 /* Returns the options of a job: all kinds of jobs come in turn. */
-static struct truth_options some_job(unsigned seed, enum truth_fault fault)
+static struct sim_options some_job(unsigned seed, enum sim_fault fault)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 32, 64, 6, 12, 8, 4, 2 };
-	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
-	struct truth_options options = truth_options(
-		seed, fault, ranks[seed % 11], hosts[seed / 7 % 3]);
+	static const unsigned hosts[] = { SIM_RANKS_MAX, 4, 1 };
+	struct sim_options options =
+		sim_options(seed, fault, ranks[seed % 11], hosts[seed / 7 % 3]);
 
-	options.shape = fault == TRUTH_HEALTHY ? seed % 3 : seed % 2;
+	options.shape = fault == SIM_HEALTHY ? seed % 3 : seed % 2;
 	options.communicators = 1 + seed / 5 % 4;
 	options.each = seed / 17 % 2;
 	options.from_step = seed / 19 % 2 * 20;
 	/* In DDP, nobody can tell how much of the others' work before a bucket
 	 * ran while they waited: there, a fault comes once a step and is longer
 	 * than that work. */
-	if (options.shape == TRUTH_DDP)
+	if (options.shape == SIM_DDP)
 		options.each = false;
 	options.fault_size = (options.each ? 3e6 : 5e6) * (1 + seed % 3);
 	if (options.ranks > 16)
@@ -76,36 +76,34 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 	return options;
 }
 
-static void start(struct truth_watch *watch,
-		  const struct truth_options *options)
+static void start(struct truth_watch *watch, const struct sim_options *options)
 {
-	struct truth_options healthy = *options;
+	struct sim_options healthy = *options;
 
-	healthy.fault = TRUTH_HEALTHY;
+	healthy.fault = SIM_HEALTHY;
 	*watch = (struct truth_watch){ .options = *options };
-	watch->job = truth_job_new(options);
-	watch->healthy = truth_job_new(&healthy);
+	watch->job = sim_source_new(options);
+	watch->healthy = sim_source_new(&healthy);
 	ncs_model_init(&watch->model);
 	ncs_diagnosis_init(&watch->diagnosis);
-	watch->now_ns = truth_job_begin_ns(watch->job);
+	watch->now_ns = SIM_BEGIN_NS;
 }
 
 static void stop(struct truth_watch *watch)
 {
 	ncs_diagnosis_release(&watch->diagnosis);
 	ncs_model_release(&watch->model);
-	truth_job_free(watch->job);
-	truth_job_free(watch->healthy);
+	sim_source_free(watch->job);
+	sim_source_free(watch->healthy);
 }
 
 /* Looks at the job. Returns false if it had ended by the look before. */
 static bool look(struct truth_watch *watch, uint64_t after_ns)
 {
-	if (watch->now_ns > truth_job_end_ns(watch->job) + 20 * MS)
+	if (watch->now_ns > sim_source_end_ns(watch->job) + 20 * MS)
 		return false;
 	watch->now_ns += after_ns;
-	assert_int_equal(ncs_model_update(&watch->model,
-					  truth_job_source(watch->job),
+	assert_int_equal(ncs_model_update(&watch->model, &watch->job->source,
 					  watch->now_ns),
 			 0);
 	assert_int_equal(ncs_diagnose(&watch->diagnosis, &watch->model), 0);
@@ -143,11 +141,11 @@ static void judge(struct truth_watch *watch, bool is_good, const char *what)
 static double true_cost(const struct truth_watch *watch, uint64_t comm_id)
 {
 	uint64_t last =
-		truth_job_collectives(watch->job, comm_id, watch->now_ns) - 1;
-	double with_ns = truth_job_ready_ns(watch->job, comm_id, last) -
-			 truth_job_ready_ns(watch->job, comm_id, 0);
-	double without_ns = truth_job_ready_ns(watch->healthy, comm_id, last) -
-			    truth_job_ready_ns(watch->healthy, comm_id, 0);
+		sim_source_collectives(watch->job, comm_id, watch->now_ns) - 1;
+	double with_ns = sim_source_ready_ns(watch->job, comm_id, last) -
+			 sim_source_ready_ns(watch->job, comm_id, 0);
+	double without_ns = sim_source_ready_ns(watch->healthy, comm_id, last) -
+			    sim_source_ready_ns(watch->healthy, comm_id, 0);
 
 	return (with_ns - without_ns) / with_ns;
 }
@@ -155,10 +153,9 @@ static double true_cost(const struct truth_watch *watch, uint64_t comm_id)
 /* Returns that share for the whole job. */
 static double whole_cost(const struct truth_watch *watch)
 {
-	double with_ns = (double)(truth_job_end_ns(watch->job) -
-				  truth_job_begin_ns(watch->job));
-	double without_ns = (double)(truth_job_end_ns(watch->healthy) -
-				     truth_job_begin_ns(watch->healthy));
+	double with_ns = (double)(sim_source_end_ns(watch->job) - SIM_BEGIN_NS);
+	double without_ns =
+		(double)(sim_source_end_ns(watch->healthy) - SIM_BEGIN_NS);
 
 	return (with_ns - without_ns) / with_ns;
 }
@@ -167,21 +164,21 @@ static double whole_cost(const struct truth_watch *watch)
 static double cost_of_steps(const struct truth_watch *watch, unsigned from,
 			    unsigned until)
 {
-	double with_ns = truth_job_step_ns(watch->job, until) -
-			 truth_job_step_ns(watch->job, from);
-	double without_ns = truth_job_step_ns(watch->healthy, until) -
-			    truth_job_step_ns(watch->healthy, from);
+	double with_ns = sim_source_step_ns(watch->job, until) -
+			 sim_source_step_ns(watch->job, from);
+	double without_ns = sim_source_step_ns(watch->healthy, until) -
+			    sim_source_step_ns(watch->healthy, from);
 
 	return (with_ns - without_ns) / with_ns;
 }
 
-static unsigned cause_of(enum truth_fault fault)
+static unsigned cause_of(enum sim_fault fault)
 {
 	switch (fault) {
-	case TRUTH_HOST:
+	case SIM_HOST:
 		return NCS_LATE_HOST;
-	case TRUTH_PROXY:
-	case TRUTH_ASLEEP:
+	case SIM_PROXY:
+	case SIM_ASLEEP:
 		return NCS_LATE_PROXY;
 	default:
 		return NCS_LATE_STREAM;
@@ -260,7 +257,7 @@ static void report(const char *kind, const struct truth_watch *watch)
 	static const char *const shapes[] = { "DDP", "tensor", "pipeline" };
 	static const char *const transports[] = { "NVLink", "ring", "tree",
 						  "mixed" };
-	const struct truth_options *options = &watch->options;
+	const struct sim_options *options = &watch->options;
 
 	if (!watch->why[0]) {
 		truth_count(kind, (unsigned)options->seed,
@@ -302,13 +299,13 @@ static void assert_none_is_wrong(const char *kind)
 
 /* Looks at healthy jobs of a kind all the time. */
 static void watch_healthy(const char *kind,
-			  struct truth_options (*job)(unsigned seed),
+			  struct sim_options (*job)(unsigned seed),
 			  unsigned percent)
 {
 	unsigned jobs = truth_jobs(kind, JOBS, percent);
 
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = job(truth_seed(i));
+		struct sim_options options = job(truth_seed(i));
 		struct truth_watch watch;
 
 		start(&watch, &options);
@@ -319,9 +316,9 @@ static void watch_healthy(const char *kind,
 	assert_none_is_wrong(kind);
 }
 
-static struct truth_options healthy_job(unsigned seed)
+static struct sim_options healthy_job(unsigned seed)
 {
-	return some_job(seed, TRUTH_HEALTHY);
+	return some_job(seed, SIM_HEALTHY);
 }
 
 static void healthy_jobs_have_no_finding(void **state)
@@ -332,10 +329,10 @@ static void healthy_jobs_have_no_finding(void **state)
 
 /* A job in which each host has work of its own in each step, as to load data, and
  * waits for its GPU after each step, runs one or two steps ahead, or never waits. */
-static struct truth_options busy_hosts(unsigned seed, enum truth_fault fault)
+static struct sim_options busy_hosts(unsigned seed, enum sim_fault fault)
 {
-	static const unsigned aheads[] = { 0, 1, 2, TRUTH_AHEAD_FREE };
-	struct truth_options options = some_job(seed, fault);
+	static const unsigned aheads[] = { 0, 1, 2, SIM_AHEAD_FREE };
+	struct sim_options options = some_job(seed, fault);
 
 	options.ahead = aheads[seed / 2 % 4];
 	options.pause_period = 1;
@@ -346,9 +343,9 @@ static struct truth_options busy_hosts(unsigned seed, enum truth_fault fault)
 	return options;
 }
 
-static struct truth_options healthy_with_busy_hosts(unsigned seed)
+static struct sim_options healthy_with_busy_hosts(unsigned seed)
 {
-	return busy_hosts(seed, TRUTH_HEALTHY);
+	return busy_hosts(seed, SIM_HEALTHY);
 }
 
 static void healthy_jobs_whose_hosts_are_busy_have_no_finding(void **state)
@@ -357,8 +354,7 @@ static void healthy_jobs_whose_hosts_are_busy_have_no_finding(void **state)
 	watch_healthy("diagnosis/healthy/pauses", healthy_with_busy_hosts, 200);
 }
 
-static void watch_late_rank(const char *kind,
-			    const struct truth_options *options,
+static void watch_late_rank(const char *kind, const struct sim_options *options,
 			    bool hides_kernels)
 {
 	struct truth_watch watch;
@@ -373,13 +369,13 @@ static void watch_late_rank(const char *kind,
 
 /* Watches all jobs of a kind, with a late rank each. */
 static void watch_late_ranks(const char *kind,
-			     struct truth_options (*job)(unsigned seed),
+			     struct sim_options (*job)(unsigned seed),
 			     bool hides_kernels)
 {
 	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = job(truth_seed(i));
+		struct sim_options options = job(truth_seed(i));
 
 		watch_late_rank(kind, &options, hides_kernels);
 	}
@@ -387,9 +383,9 @@ static void watch_late_ranks(const char *kind,
 			jobs / WRONG_ONE_IN + 1);
 }
 
-static struct truth_options late_host(unsigned seed)
+static struct sim_options late_host(unsigned seed)
 {
-	return some_job(seed, TRUTH_HOST);
+	return some_job(seed, SIM_HOST);
 }
 
 static void rank_with_a_late_host_is_found_with_its_cost(void **state)
@@ -398,9 +394,9 @@ static void rank_with_a_late_host_is_found_with_its_cost(void **state)
 	watch_late_ranks("diagnosis/host", late_host, false);
 }
 
-static struct truth_options busy_gpu(unsigned seed)
+static struct sim_options busy_gpu(unsigned seed)
 {
-	return some_job(seed, TRUTH_STREAM);
+	return some_job(seed, SIM_STREAM);
 }
 
 static void rank_with_a_busy_gpu_is_found_with_its_cost(void **state)
@@ -409,9 +405,9 @@ static void rank_with_a_busy_gpu_is_found_with_its_cost(void **state)
 	watch_late_ranks("diagnosis/stream", busy_gpu, false);
 }
 
-static struct truth_options late_among_busy_hosts(unsigned seed)
+static struct sim_options late_among_busy_hosts(unsigned seed)
 {
-	return busy_hosts(seed, TRUTH_HOST);
+	return busy_hosts(seed, SIM_HOST);
 }
 
 static void late_host_among_busy_hosts_is_found_with_its_cost(void **state)
@@ -420,9 +416,9 @@ static void late_host_among_busy_hosts_is_found_with_its_cost(void **state)
 	watch_late_ranks("diagnosis/host/pauses", late_among_busy_hosts, false);
 }
 
-static struct truth_options busy_gpu_beside_busy_hosts(unsigned seed)
+static struct sim_options busy_gpu_beside_busy_hosts(unsigned seed)
 {
-	return busy_hosts(seed, TRUTH_STREAM);
+	return busy_hosts(seed, SIM_STREAM);
 }
 
 static void busy_gpu_beside_busy_hosts_is_found_with_its_cost(void **state)
@@ -434,12 +430,12 @@ static void busy_gpu_beside_busy_hosts_is_found_with_its_cost(void **state)
 
 /* In DDP, nobody can tell how much of the others' work before a bucket ran while
  * they waited for it: the cost is a lower bound then. */
-static struct truth_options hidden_work(unsigned seed)
+static struct sim_options hidden_work(unsigned seed)
 {
-	struct truth_options options =
-		some_job(seed, seed % 2 ? TRUTH_HOST : TRUTH_STREAM);
+	struct sim_options options =
+		some_job(seed, seed % 2 ? SIM_HOST : SIM_STREAM);
 
-	options.shape = TRUTH_DDP;
+	options.shape = SIM_DDP;
 	options.each = seed / 2 % 2;
 	options.fault_size = (1 + seed % 5) * 1e6;
 	return options;
@@ -455,7 +451,7 @@ static void ranks_of_hidden_work_cost_at_least(void **state)
 static void lag_that_hardly_seems_to_go_on_costs_at_most(void **state)
 {
 	static const char kind[] = "diagnosis/lag";
-	struct truth_options options = hidden_work(620);
+	struct sim_options options = hidden_work(620);
 
 	(void)state;
 	if (truth_jobs(kind, JOBS, 100) > 0)
@@ -463,9 +459,9 @@ static void lag_that_hardly_seems_to_go_on_costs_at_most(void **state)
 	assert_none_is_wrong(kind);
 }
 
-static struct truth_options slow_gpu(unsigned seed)
+static struct sim_options slow_gpu(unsigned seed)
 {
-	struct truth_options options = some_job(seed, TRUTH_GPU);
+	struct sim_options options = some_job(seed, SIM_GPU);
 
 	options.fault_size = 1.3 + 0.4 * (seed % 5);
 	return options;
@@ -477,10 +473,10 @@ static void slow_gpu_is_found_with_its_cost(void **state)
 	watch_late_ranks("diagnosis/gpu", slow_gpu, false);
 }
 
-static struct truth_options late_proxy(unsigned seed)
+static struct sim_options late_proxy(unsigned seed)
 {
-	struct truth_options options =
-		some_job(seed, seed / 2 % 2 ? TRUTH_PROXY : TRUTH_ASLEEP);
+	struct sim_options options =
+		some_job(seed, seed / 2 % 2 ? SIM_PROXY : SIM_ASLEEP);
 
 	options.communicators = 1;
 	options.ranks_per_host = 1;
@@ -488,11 +484,11 @@ static struct truth_options late_proxy(unsigned seed)
 	return options;
 }
 
-static struct truth_options late_proxy_in_a_ring(unsigned seed)
+static struct sim_options late_proxy_in_a_ring(unsigned seed)
 {
-	struct truth_options options = late_proxy(seed);
+	struct sim_options options = late_proxy(seed);
 
-	options.transport = TRUTH_RING;
+	options.transport = SIM_RING;
 	options.ranks += 2 * (options.ranks == 2);
 	return options;
 }
@@ -504,12 +500,12 @@ static void late_proxy_thread_is_found_with_its_rank(void **state)
 }
 
 /* In a tree, and between two, each rank sends to those that it receives from. */
-static struct truth_options late_proxy_both_ways(unsigned seed)
+static struct sim_options late_proxy_both_ways(unsigned seed)
 {
-	struct truth_options options = late_proxy(seed);
+	struct sim_options options = late_proxy(seed);
 
-	options.transport = seed % 3 ? TRUTH_TREE : TRUTH_RING;
-	if (options.transport == TRUTH_RING || seed % 5 == 0)
+	options.transport = seed % 3 ? SIM_TREE : SIM_RING;
+	if (options.transport == SIM_RING || seed % 5 == 0)
 		options.ranks = 2;
 	options.victim %= options.ranks;
 	return options;
@@ -524,11 +520,11 @@ static void late_proxy_thread_between_two_or_in_a_tree_is_found(void **state)
 
 /* Where only the times on streams are known, a GPU without room for the kernel
  * looks like a late proxy thread: the rank is found, and that is said. */
-static struct truth_options late_proxy_beside_streams(unsigned seed)
+static struct sim_options late_proxy_beside_streams(unsigned seed)
 {
-	struct truth_options options = late_proxy(seed);
+	struct sim_options options = late_proxy(seed);
 
-	options.transport = TRUTH_MIXED;
+	options.transport = SIM_MIXED;
 	return options;
 }
 
@@ -541,15 +537,14 @@ static void late_proxy_thread_beside_times_on_streams_is_found(void **state)
 
 /* Ranks compute while data is on the way, so that the cost is an upper bound; it
  * is the cost where they wait for each operation. */
-static void watch_slow_link(const char *kind,
-			    const struct truth_options *options)
+static void watch_slow_link(const char *kind, const struct sim_options *options)
 {
 	const struct ncs_finding *finding;
 	struct truth_watch watch;
 	double cost;
 
 	start(&watch, options);
-	while (watch.now_ns + 60 * MS < truth_job_end_ns(watch.job))
+	while (watch.now_ns + 60 * MS < sim_source_end_ns(watch.job))
 		look(&watch, 50 * MS);
 	finding = watch.diagnosis.findings;
 	judge(&watch,
@@ -568,19 +563,19 @@ static void watch_slow_link(const char *kind,
 				      cost * (1 - COST_ERROR) - COST_ENDS,
 		      "it costs at most");
 	if (watch.diagnosis.count > 0 && options->from_step == 0 &&
-	    options->shape == TRUTH_TENSOR && options->communicators == 1)
+	    options->shape == SIM_TENSOR && options->communicators == 1)
 		judge(&watch, is_cost_near(finding, whole_cost(&watch)),
 		      "cost of the network");
 	end(kind, &watch);
 }
 
-static struct truth_options slow_link(unsigned seed)
+static struct sim_options slow_link(unsigned seed)
 {
-	struct truth_options options = some_job(seed, TRUTH_NETWORK);
+	struct sim_options options = some_job(seed, SIM_NETWORK);
 
-	options.transport = TRUTH_RING;
+	options.transport = SIM_RING;
 	if (options.communicators == 1)
-		options.transport = TRUTH_TREE;
+		options.transport = SIM_TREE;
 	options.ranks_per_host = 1;
 	options.steps = 120;
 	options.fault_size = 20;
@@ -595,7 +590,7 @@ static void link_that_turns_slow_is_found_with_its_sender(void **state)
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
-		struct truth_options options = slow_link(seed);
+		struct sim_options options = slow_link(seed);
 
 		options.from_step = 60;
 		watch_slow_link(kind, &options);
@@ -612,7 +607,7 @@ link_that_is_slow_from_the_start_is_found_with_its_sender(void **state)
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
-		struct truth_options options = slow_link(seed);
+		struct sim_options options = slow_link(seed);
 
 		options.steps = 60;
 		options.from_step = 0;
@@ -625,7 +620,7 @@ link_that_is_slow_from_the_start_is_found_with_its_sender(void **state)
 static void slow_link_of_a_tree_costs_no_more_than_is_told(void **state)
 {
 	static const char kind[] = "diagnosis/network/start-tree";
-	struct truth_options options = slow_link(31061);
+	struct sim_options options = slow_link(31061);
 
 	(void)state;
 	options.steps = 60;
@@ -638,17 +633,17 @@ static void slow_link_of_a_tree_costs_no_more_than_is_told(void **state)
 /* A link that is slow for some steps: its sender is found at all looks but five
  * until it ends, and no more a second later; no other rank is. */
 static void watch_link_for_a_while(const char *kind,
-				   const struct truth_options *options)
+				   const struct sim_options *options)
 {
 	unsigned looks = 0, found = 0;
 	struct truth_watch watch;
 	uint64_t from_ns, until_ns;
 
 	start(&watch, options);
-	from_ns = truth_job_begin_ns(watch.job) +
-		  (uint64_t)truth_job_step_ns(watch.job, options->from_step);
-	until_ns = truth_job_begin_ns(watch.job) +
-		   (uint64_t)truth_job_step_ns(watch.job, options->until_step);
+	from_ns = SIM_BEGIN_NS +
+		  (uint64_t)sim_source_step_ns(watch.job, options->from_step);
+	until_ns = SIM_BEGIN_NS +
+		   (uint64_t)sim_source_step_ns(watch.job, options->until_step);
 	while (look(&watch, 50 * MS)) {
 		bool is_slow = watch.now_ns > from_ns &&
 			       watch.now_ns < until_ns;
@@ -675,7 +670,7 @@ static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = slow_link(truth_seed(i));
+		struct sim_options options = slow_link(truth_seed(i));
 
 		options.steps = 400;
 		options.from_step = 60;
@@ -689,7 +684,7 @@ static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
 static void link_is_not_found_once_its_times_are_unknown(void **state)
 {
 	static const char kind[] = "diagnosis/network/unknown-after";
-	struct truth_options options = slow_link(21021);
+	struct sim_options options = slow_link(21021);
 
 	(void)state;
 	options.steps = 400;
@@ -702,14 +697,14 @@ static void link_is_not_found_once_its_times_are_unknown(void **state)
 
 /* Sockets take data at once: at the sender nothing is slow. Between two ranks
  * neither waits more than the other. */
-static struct truth_options buffered_link(unsigned seed)
+static struct sim_options buffered_link(unsigned seed)
 {
-	struct truth_options options = slow_link(seed);
+	struct sim_options options = slow_link(seed);
 
 	options.buffered = true;
-	options.transport = seed % 3 == 0 ? TRUTH_RING :
-			    seed % 3 == 1 ? TRUTH_TREE :
-					    TRUTH_MIXED;
+	options.transport = seed % 3 == 0 ? SIM_RING :
+			    seed % 3 == 1 ? SIM_TREE :
+					    SIM_MIXED;
 	if (seed % 2)
 		options.ranks = 2;
 	if (options.ranks > 16)
@@ -740,12 +735,12 @@ static void buffered_link_that_turns_slow_is_found_with_both_ends(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = buffered_link(truth_seed(i));
+		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
 
 		options.from_step = 60;
 		start(&watch, &options);
-		while (watch.now_ns + 60 * MS < truth_job_end_ns(watch.job))
+		while (watch.now_ns + 60 * MS < sim_source_end_ns(watch.job))
 			look(&watch, 50 * MS);
 		judge_buffered_link(&watch, cost_of_steps(&watch, 60, 119));
 		end(kind, &watch);
@@ -761,13 +756,12 @@ static void buffered_link_that_turned_slow_is_found_in_one_look(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = buffered_link(truth_seed(i));
+		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
 
 		options.from_step = 60;
 		start(&watch, &options);
-		look(&watch, truth_job_end_ns(watch.job) -
-				     truth_job_begin_ns(watch.job));
+		look(&watch, sim_source_end_ns(watch.job) - SIM_BEGIN_NS);
 		judge_buffered_link(&watch, cost_of_steps(&watch, 60, 119));
 		end(kind, &watch);
 	}
@@ -782,7 +776,7 @@ static void nothing_wrong_is_said_of_links_that_were_always_slow(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = buffered_link(truth_seed(i));
+		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
 
 		start(&watch, &options);
@@ -804,7 +798,7 @@ static void buffered_link_is_found_only_while_it_is_slow(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = buffered_link(truth_seed(i));
+		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
 		uint64_t until_ns;
 
@@ -812,8 +806,8 @@ static void buffered_link_is_found_only_while_it_is_slow(void **state)
 		options.from_step = 60;
 		options.until_step = 120;
 		start(&watch, &options);
-		until_ns = truth_job_begin_ns(watch.job) +
-			   (uint64_t)truth_job_step_ns(watch.job, 120);
+		until_ns = SIM_BEGIN_NS +
+			   (uint64_t)sim_source_step_ns(watch.job, 120);
 		while (look(&watch, 50 * MS)) {
 			if (watch.diagnosis.count == 0)
 				continue;
@@ -839,21 +833,21 @@ static void fault_that_ends_is_found_no_more(void **state)
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
-		struct truth_options options =
-			some_job(seed, seed % 2 ? TRUTH_HOST : TRUTH_STREAM);
+		struct sim_options options =
+			some_job(seed, seed % 2 ? SIM_HOST : SIM_STREAM);
 		struct truth_watch watch;
 		uint64_t until_ns;
 		double cost;
 
-		options.shape = TRUTH_TENSOR;
+		options.shape = SIM_TENSOR;
 		options.ranks = 4;
 		options.victim = seed % 4;
 		options.steps = 1600;
 		options.from_step = 100;
 		options.until_step = 200;
 		start(&watch, &options);
-		until_ns = truth_job_begin_ns(watch.job) +
-			   (uint64_t)truth_job_step_ns(watch.job, 200);
+		until_ns = SIM_BEGIN_NS +
+			   (uint64_t)sim_source_step_ns(watch.job, 200);
 		while (watch.now_ns + 200 * MS < until_ns)
 			look(&watch, 100 * MS);
 		cost = cost_of_steps(&watch, 100, 200);
@@ -895,17 +889,17 @@ static void calls_that_differ_but_end_are_found(void **state)
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
-		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
+		struct sim_options options = some_job(seed, SIM_HEALTHY);
 		struct truth_watch watch;
 		uint64_t from_ns;
 
-		options.transport = TRUTH_NVLINK;
-		options.ranks_per_host = TRUTH_RANKS_MAX;
+		options.transport = SIM_NVLINK;
+		options.ranks_per_host = SIM_RANKS_MAX;
 		options.unlike_step = 5 + seed % 10;
 		start(&watch, &options);
-		from_ns = truth_job_begin_ns(watch.job) +
-			  (uint64_t)truth_job_step_ns(watch.job,
-						      options.unlike_step);
+		from_ns = SIM_BEGIN_NS +
+			  (uint64_t)sim_source_step_ns(watch.job,
+						       options.unlike_step);
 		while (look(&watch, 100 * MS))
 			if (watch.now_ns < from_ns)
 				judge(&watch, watch.diagnosis.count == 0,

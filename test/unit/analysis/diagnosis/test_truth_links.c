@@ -14,7 +14,7 @@
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/slow_links.h"
-#include "test/unit/support/truth_job.h"
+#include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
 
 #define MS UINT64_C(1000000)
@@ -29,29 +29,29 @@
 #define CHANGE 80u
 
 struct watch {
-	struct truth_job *job;
+	struct sim_source *job;
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
 	uint64_t now_ns;
 };
 
-static void start(struct watch *watch, const struct truth_options *options,
-		  enum truth_past past)
+static void start(struct watch *watch, const struct sim_options *options,
+		  enum sim_past past)
 {
-	watch->job = truth_job_new(options);
+	watch->job = sim_source_new(options);
 	/* GPUs come to a step later than the hosts that are ahead of them. */
-	truth_job_forget(watch->job, CHANGE + 1 + options->ahead, past);
+	sim_source_forget(watch->job, CHANGE + 1 + options->ahead, past);
 	ncs_model_init(&watch->model);
 	ncs_diagnosis_init(&watch->diagnosis);
 	watch->model.diagnosis = &watch->diagnosis;
-	watch->now_ns = truth_job_begin_ns(watch->job);
+	watch->now_ns = SIM_BEGIN_NS;
 }
 
 static void look(struct watch *watch, uint64_t now_ns)
 {
 	watch->now_ns = now_ns;
-	assert_int_equal(ncs_model_update(&watch->model,
-					  truth_job_source(watch->job), now_ns),
+	assert_int_equal(ncs_model_update(&watch->model, &watch->job->source,
+					  now_ns),
 			 0);
 	assert_int_equal(ncs_diagnose(&watch->diagnosis, &watch->model), 0);
 }
@@ -59,7 +59,7 @@ static void look(struct watch *watch, uint64_t now_ns)
 /* Looks once at the end, and a moment before. */
 static void look_late(struct watch *watch)
 {
-	uint64_t end_ns = truth_job_end_ns(watch->job);
+	uint64_t end_ns = sim_source_end_ns(watch->job);
 
 	look(watch, end_ns - 50 * MS);
 	look(watch, end_ns);
@@ -69,17 +69,17 @@ static void stop(struct watch *watch)
 {
 	ncs_diagnosis_release(&watch->diagnosis);
 	ncs_model_release(&watch->model);
-	truth_job_free(watch->job);
+	sim_source_free(watch->job);
 }
 
 /* The slow link is the one from the victim to the next rank. */
-static struct truth_options slow_link(unsigned seed, unsigned transport)
+static struct sim_options slow_link(unsigned seed, unsigned transport)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 6, 12, 2 };
-	struct truth_options options =
-		truth_options(seed, TRUTH_NETWORK, ranks[seed % 7], 1);
+	struct sim_options options =
+		sim_options(seed, SIM_NETWORK, ranks[seed % 7], 1);
 
-	options.shape = seed % 2 ? TRUTH_TENSOR : TRUTH_DDP;
+	options.shape = seed % 2 ? SIM_TENSOR : SIM_DDP;
 	options.transport = transport;
 	options.communicators = 1;
 	options.buffered = true;
@@ -90,25 +90,25 @@ static struct truth_options slow_link(unsigned seed, unsigned transport)
 }
 
 /* Returns the share of the time that the slow link costs from when it is slow. */
-static double cost_of(const struct truth_options *options,
-		      const struct truth_job *job)
+static double cost_of(const struct sim_options *options,
+		      const struct sim_source *job)
 {
-	struct truth_options healthy = *options;
-	struct truth_job *without;
+	struct sim_options healthy = *options;
+	struct sim_source *without;
 	double with_ns, without_ns;
 
-	healthy.fault = TRUTH_HEALTHY;
-	without = truth_job_new(&healthy);
-	with_ns = truth_job_step_ns(job, STEPS - 1) -
-		  truth_job_step_ns(job, CHANGE);
-	without_ns = truth_job_step_ns(without, STEPS - 1) -
-		     truth_job_step_ns(without, CHANGE);
-	truth_job_free(without);
+	healthy.fault = SIM_HEALTHY;
+	without = sim_source_new(&healthy);
+	with_ns = sim_source_step_ns(job, STEPS - 1) -
+		  sim_source_step_ns(job, CHANGE);
+	without_ns = sim_source_step_ns(without, STEPS - 1) -
+		     sim_source_step_ns(without, CHANGE);
+	sim_source_free(without);
 	return (with_ns - without_ns) / with_ns;
 }
 
 static bool is_right(const struct watch *watch,
-		     const struct truth_options *options)
+		     const struct sim_options *options)
 {
 	const struct ncs_finding *finding = watch->diagnosis.findings;
 
@@ -120,7 +120,7 @@ static bool is_right(const struct watch *watch,
 }
 
 static void answer(const char *kind, struct watch *watch,
-		   const struct truth_options *options, bool good)
+		   const struct sim_options *options, bool good)
 {
 	const struct ncs_finding *finding = watch->diagnosis.findings;
 	unsigned seed = (unsigned)options->seed;
@@ -161,10 +161,10 @@ static bool has_evidence(const struct ncs_diagnosis *diagnosis,
 
 /* Looks late at the job of this number, which has a slow link. Returns whether
  * there is a finding. */
-static bool late_look_finds(unsigned number, enum truth_past past,
-			    struct truth_options *options, struct watch *watch)
+static bool late_look_finds(unsigned number, enum sim_past past,
+			    struct sim_options *options, struct watch *watch)
 {
-	*options = slow_link(truth_seed(number), TRUTH_MIXED);
+	*options = slow_link(truth_seed(number), SIM_MIXED);
 	start(watch, options, past);
 	look_late(watch);
 	return watch->diagnosis.count > 0;
@@ -178,9 +178,9 @@ static void slow_link_is_found_by_operations_without_steps(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options;
+		struct sim_options options;
 		struct watch watch;
-		bool finds = late_look_finds(i, TRUTH_PAST_OPERATIONS, &options,
+		bool finds = late_look_finds(i, SIM_PAST_OPERATIONS, &options,
 					     &watch);
 
 		found += finds;
@@ -200,10 +200,10 @@ static void slow_link_is_found_by_counters_without_records(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options;
+		struct sim_options options;
 		struct watch watch;
-		bool finds = late_look_finds(i, TRUTH_PAST_COUNTERS, &options,
-					     &watch);
+		bool finds =
+			late_look_finds(i, SIM_PAST_COUNTERS, &options, &watch);
 		bool says_so;
 
 		found += finds;
@@ -227,11 +227,11 @@ static void slow_link_is_found_or_not_checked_without_streams(void **state)
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
-		struct truth_options options =
-			slow_link(seed, seed % 2 ? TRUTH_RING : TRUTH_TREE);
+		struct sim_options options =
+			slow_link(seed, seed % 2 ? SIM_RING : SIM_TREE);
 		struct watch watch;
 
-		start(&watch, &options, TRUTH_PAST_COUNTERS);
+		start(&watch, &options, SIM_PAST_COUNTERS);
 		look_late(&watch);
 		answer(kind, &watch, &options,
 		       is_right(&watch, &options) ||
@@ -248,11 +248,11 @@ static void links_without_a_past_are_not_checked(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options =
-			slow_link(truth_seed(i), TRUTH_MIXED);
+		struct sim_options options =
+			slow_link(truth_seed(i), SIM_MIXED);
 		struct watch watch;
 
-		start(&watch, &options, TRUTH_PAST_NONE);
+		start(&watch, &options, SIM_PAST_NONE);
 		look_late(&watch);
 		answer(kind, &watch, &options,
 		       watch.diagnosis.count == 0 &&
@@ -282,13 +282,13 @@ static void sizes_that_change_make_no_link_slow(void **state)
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
-		struct truth_options options =
-			slow_link(seed, TRUTH_RING + seed % 3);
-		enum truth_past past = seed / 3 % 4;
+		struct sim_options options =
+			slow_link(seed, SIM_RING + seed % 3);
+		enum sim_past past = seed / 3 % 4;
 		bool found = false;
 		struct watch watch;
 
-		options.fault = TRUTH_HEALTHY;
+		options.fault = SIM_HEALTHY;
 		options.steps = 200; /* slow for long enough to be told */
 		options.buffered = seed / 5 % 2;
 		options.ranks_per_host = seed / 7 % 2 ? 4 : 1;
@@ -296,10 +296,10 @@ static void sizes_that_change_make_no_link_slow(void **state)
 		options.resize = sizes[seed / 2 % 8];
 		options.resize_step = CHANGE;
 		start(&watch, &options, past);
-		if (past != TRUTH_PAST_WHOLE)
+		if (past != SIM_PAST_WHOLE)
 			watch.now_ns +=
-				(uint64_t)truth_job_step_ns(watch.job, CHANGE);
-		while (watch.now_ns < truth_job_end_ns(watch.job)) {
+				(uint64_t)sim_source_step_ns(watch.job, CHANGE);
+		while (watch.now_ns < sim_source_end_ns(watch.job)) {
 			look(&watch, watch.now_ns + 100 * MS);
 			found |= watch.diagnosis.count > 0 ||
 				 has_slow_link(&watch.model);
@@ -312,7 +312,7 @@ static void sizes_that_change_make_no_link_slow(void **state)
 /* Two jobs on the same machines, and each of them alone. */
 struct two_jobs {
 	struct ncs_source source; /* must be first: is cast to this struct */
-	struct truth_job *jobs[2];
+	struct sim_source *jobs[2];
 	unsigned at;
 };
 
@@ -324,7 +324,7 @@ static int begin_both(struct ncs_source *source, uint64_t now_ns, char *why,
 
 	two->at = 0;
 	for (unsigned i = 0; i < 2; i++) {
-		struct ncs_source *job = truth_job_source(two->jobs[i]);
+		struct ncs_source *job = &two->jobs[i]->source;
 
 		error |= job->begin(job, now_ns, why, why_size);
 	}
@@ -336,7 +336,7 @@ static bool next_of_both(struct ncs_source *source, struct ncs_sample *sample)
 	struct two_jobs *two = (struct two_jobs *)source;
 
 	for (; two->at < 2; two->at++) {
-		struct ncs_source *job = truth_job_source(two->jobs[two->at]);
+		struct ncs_source *job = &two->jobs[two->at]->source;
 
 		if (job->next(job, sample))
 			return true;
@@ -380,14 +380,14 @@ static bool are_alike(const struct ncs_model *alone,
 static void make_two(struct two_jobs *two, unsigned seed)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct truth_options options = slow_link(seed + i, TRUTH_MIXED);
+		struct sim_options options = slow_link(seed + i, SIM_MIXED);
 
 		options.number = i;
 		options.steps = 160;
 		options.communicators = 1 + (seed + i) / 2 % 2;
 		options.from_step = CHANGE / 2 + 10 * i;
 		options.fault_size = 20 + 20 * i;
-		two->jobs[i] = truth_job_new(&options);
+		two->jobs[i] = sim_source_new(&options);
 	}
 }
 
@@ -407,22 +407,22 @@ static void slow_links_of_two_jobs_cost_as_they_do_alone(void **state)
 		bool alike = true;
 
 		make_two(&two, seed);
-		begin_ns = truth_job_begin_ns(two.jobs[0]);
-		end_ns = truth_job_end_ns(two.jobs[0]);
-		if (truth_job_end_ns(two.jobs[1]) < end_ns)
-			end_ns = truth_job_end_ns(two.jobs[1]);
+		begin_ns = SIM_BEGIN_NS;
+		end_ns = sim_source_end_ns(two.jobs[0]);
+		if (sim_source_end_ns(two.jobs[1]) < end_ns)
+			end_ns = sim_source_end_ns(two.jobs[1]);
 		watch_until(&beside, &two.source, begin_ns, end_ns);
 		for (unsigned k = 0; k < 2; k++)
-			truth_job_free(two.jobs[k]);
+			sim_source_free(two.jobs[k]);
 		make_two(&two, seed);
 		for (unsigned k = 0; k < 2; k++) {
 			struct ncs_model alone;
 
-			watch_until(&alone, truth_job_source(two.jobs[k]),
-				    begin_ns, end_ns);
+			watch_until(&alone, &two.jobs[k]->source, begin_ns,
+				    end_ns);
 			alike &= are_alike(&alone, &beside, &found);
 			ncs_model_release(&alone);
-			truth_job_free(two.jobs[k]);
+			sim_source_free(two.jobs[k]);
 		}
 		ncs_model_release(&beside);
 		truth_count(kind, seed, alike ? TRUTH_RIGHT : TRUTH_WRONG);

@@ -18,7 +18,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/stragglers.h"
-#include "test/unit/support/truth_job.h"
+#include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
 
 #define MS UINT64_C(1000000)
@@ -36,14 +36,14 @@
 /* One answer of so many may be wrong, and one more. */
 #define WRONG_ONE_IN 10u
 
-static struct truth_options some_job(unsigned seed, enum truth_fault fault)
+static struct sim_options some_job(unsigned seed, enum sim_fault fault)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 3, 6, 12 };
-	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
-	struct truth_options options = truth_options(
-		seed, fault, ranks[seed % 7], hosts[seed / 5 % 3]);
+	static const unsigned hosts[] = { SIM_RANKS_MAX, 4, 1 };
+	struct sim_options options =
+		sim_options(seed, fault, ranks[seed % 7], hosts[seed / 5 % 3]);
 
-	options.shape = TRUTH_PIPELINE;
+	options.shape = SIM_PIPELINE;
 	options.blocks = seed / 2 % 3 == 1;
 	options.communicators = 1 + seed / 2 % 2;
 	options.each = seed % 2;
@@ -54,37 +54,36 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 
 /* Returns a job with four communicators a process: a rank is late before its
  * first call in one of them. */
-static struct truth_options some_3d_job(unsigned seed, enum truth_fault fault)
+static struct sim_options some_3d_job(unsigned seed, enum sim_fault fault)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 2 };
-	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
-	struct truth_options options = truth_options(
-		seed, fault, ranks[seed % 5], hosts[seed / 5 % 3]);
+	static const unsigned hosts[] = { SIM_RANKS_MAX, 4, 1 };
+	struct sim_options options =
+		sim_options(seed, fault, ranks[seed % 5], hosts[seed / 5 % 3]);
 
-	options.shape = TRUTH_3D;
+	options.shape = SIM_3D;
 	options.group = seed / 2 % 4;
 	options.from_step = seed / 19 % 2 * 20;
 	options.fault_size = 5e6 * (1 + seed % 3);
 	/* A host that is late while its GPU has work costs nothing. */
-	if (fault == TRUTH_HOST)
+	if (fault == SIM_HOST)
 		options.ahead = 0;
 	return options;
 }
 
 /* Looks at a job until it ends. Returns whether there was a finding before the
  * last look. */
-static bool watch(struct truth_job *job, struct ncs_model *model,
+static bool watch(struct sim_source *job, struct ncs_model *model,
 		  struct ncs_diagnosis *diagnosis, uint64_t every_ns)
 {
-	uint64_t now_ns = truth_job_begin_ns(job);
+	uint64_t now_ns = SIM_BEGIN_NS;
 	bool found = false;
 
 	ncs_model_init(model);
 	ncs_diagnosis_init(diagnosis);
-	while (now_ns < truth_job_end_ns(job) + 20 * MS) {
+	while (now_ns < sim_source_end_ns(job) + 20 * MS) {
 		now_ns += every_ns;
-		assert_int_equal(ncs_model_update(model, truth_job_source(job),
-						  now_ns),
+		assert_int_equal(ncs_model_update(model, &job->source, now_ns),
 				 0);
 		assert_int_equal(ncs_diagnose(diagnosis, model), 0);
 		found |= diagnosis->count > 0;
@@ -99,9 +98,9 @@ static int rank_of(const struct ncs_finding *finding)
 		       -1;
 }
 
-static void print_job(const struct truth_options *options)
+static void print_job(const struct sim_options *options)
 {
-	if (options->shape == TRUTH_3D)
+	if (options->shape == SIM_3D)
 		print_message("3D, before group %u%s, ", options->group,
 			      options->alternates ? ", in turns" : "");
 	print_message("seed %u: transport %u, %u ranks, %u a host, %u"
@@ -115,7 +114,7 @@ static void print_job(const struct truth_options *options)
 		      options->blocks ? ", sends block" : "");
 }
 
-static void print_answer(const struct truth_options *options,
+static void print_answer(const struct sim_options *options,
 			 const struct ncs_finding *finding, double cost)
 {
 	print_job(options);
@@ -133,22 +132,22 @@ static void print_answer(const struct truth_options *options,
 
 /* Returns how long a job takes from its first collective on: what a rank does before
  * its first operation is not seen. */
-static double length_ns(const struct truth_job *job)
+static double length_ns(const struct sim_source *job)
 {
-	return (double)(truth_job_end_ns(job) - truth_job_begin_ns(job)) -
-	       truth_job_met_ns(job);
+	return (double)(sim_source_end_ns(job) - SIM_BEGIN_NS) -
+	       sim_source_met_ns(job);
 }
 
 /* Returns whether a finding names the victim and the cause, and a cost within its
  * bounds. */
 static bool is_right(const struct ncs_finding *finding,
-		     const struct truth_options *options, double cost)
+		     const struct sim_options *options, double cost)
 {
 	double error = COST_ERROR * cost + COST_ENDS;
 
 	return finding->verdict == NCS_VERDICT_LATE_RANK &&
 	       rank_of(finding) == (int)options->victim &&
-	       finding->cause == (options->fault == TRUTH_HOST ?
+	       finding->cause == (options->fault == SIM_HOST ?
 					  NCS_LATE_HOST :
 					  NCS_LATE_STREAM) &&
 	       (finding->share == 0 || (cost >= finding->share_least - error &&
@@ -156,18 +155,18 @@ static bool is_right(const struct ncs_finding *finding,
 }
 
 /* Counts the answer for a job. */
-static void judge(const char *kind, const struct truth_options *options)
+static void judge(const char *kind, const struct sim_options *options)
 {
-	struct truth_options without = *options;
+	struct sim_options without = *options;
 	enum truth_answer answer = TRUTH_WRONG;
 	struct ncs_diagnosis diagnosis;
 	struct ncs_model model;
-	struct truth_job *job = truth_job_new(options), *healthy;
+	struct sim_source *job = sim_source_new(options), *healthy;
 	const struct ncs_finding *finding;
 	double cost;
 
-	without.fault = TRUTH_HEALTHY;
-	healthy = truth_job_new(&without);
+	without.fault = SIM_HEALTHY;
+	healthy = sim_source_new(&without);
 	cost = 1 - length_ns(healthy) / length_ns(job);
 	watch(job, &model, &diagnosis, 500 * MS);
 	finding = diagnosis.count > 0 ? diagnosis.findings : NULL;
@@ -186,14 +185,14 @@ static void judge(const char *kind, const struct truth_options *options)
 	truth_count(kind, (unsigned)options->seed, answer);
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
-	truth_job_free(job);
-	truth_job_free(healthy);
+	sim_source_free(job);
+	sim_source_free(healthy);
 }
 
 /* Judges a healthy job: it has no finding. */
-static void find_in(const char *kind, const struct truth_options *options)
+static void find_in(const char *kind, const struct sim_options *options)
 {
-	struct truth_job *job = truth_job_new(options);
+	struct sim_source *job = sim_source_new(options);
 	struct ncs_diagnosis diagnosis;
 	struct ncs_model model;
 	bool is_found = watch(job, &model, &diagnosis, 100 * MS);
@@ -206,7 +205,7 @@ static void find_in(const char *kind, const struct truth_options *options)
 		    is_found ? TRUTH_WRONG : TRUTH_RIGHT);
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
-	truth_job_free(job);
+	sim_source_free(job);
 }
 
 /* Judges healthy jobs: none has a finding. */
@@ -215,8 +214,8 @@ static void find_in_healthy(const char *kind, bool alternates)
 	unsigned jobs = truth_jobs(kind, JOBS, 400);
 
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options =
-			some_job(truth_seed(i), TRUTH_HEALTHY);
+		struct sim_options options =
+			some_job(truth_seed(i), SIM_HEALTHY);
 
 		options.alternates = alternates;
 		find_in(kind, &options);
@@ -237,13 +236,13 @@ static void stages_that_take_turns_are_no_finding(void **state)
 }
 
 /* Judges jobs of a kind whose stages have no replicas. */
-static void judge_stages(const char *kind, enum truth_fault fault,
+static void judge_stages(const char *kind, enum sim_fault fault,
 			 bool alternates)
 {
 	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = some_job(truth_seed(i), fault);
+		struct sim_options options = some_job(truth_seed(i), fault);
 
 		options.alternates = alternates;
 		judge(kind, &options);
@@ -255,15 +254,15 @@ static void judge_stages(const char *kind, enum truth_fault fault,
 static void cost_of_a_stage_without_replicas_is_said_to_be_unknown(void **state)
 {
 	(void)state;
-	judge_stages("diagnosis/pipeline/host", TRUTH_HOST, false);
-	judge_stages("diagnosis/pipeline/stream", TRUTH_STREAM, false);
-	judge_stages("diagnosis/1f1b/host", TRUTH_HOST, true);
-	judge_stages("diagnosis/1f1b/stream", TRUTH_STREAM, true);
+	judge_stages("diagnosis/pipeline/host", SIM_HOST, false);
+	judge_stages("diagnosis/pipeline/stream", SIM_STREAM, false);
+	judge_stages("diagnosis/1f1b/host", SIM_HOST, true);
+	judge_stages("diagnosis/1f1b/stream", SIM_STREAM, true);
 }
 
 /* Makes the stages of a 3D job take turns, unless it has one: two ranks share
  * their layers. */
-static void alternate(struct truth_options *options)
+static void alternate(struct sim_options *options)
 {
 	options->alternates = options->ranks > 2;
 }
@@ -275,8 +274,8 @@ static void nothing_is_found_in_healthy_3d_jobs(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options =
-			some_3d_job(truth_seed(i), TRUTH_HEALTHY);
+		struct sim_options options =
+			some_3d_job(truth_seed(i), SIM_HEALTHY);
 
 		if (i % 2)
 			alternate(&options);
@@ -285,13 +284,12 @@ static void nothing_is_found_in_healthy_3d_jobs(void **state)
 	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
 }
 
-static void judge_3d(const char *kind, enum truth_fault fault, bool alternates)
+static void judge_3d(const char *kind, enum sim_fault fault, bool alternates)
 {
 	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options =
-			some_3d_job(truth_seed(i), fault);
+		struct sim_options options = some_3d_job(truth_seed(i), fault);
 
 		if (alternates)
 			alternate(&options);
@@ -304,10 +302,10 @@ static void judge_3d(const char *kind, enum truth_fault fault, bool alternates)
 static void rank_of_a_3d_job_is_found_with_its_cost(void **state)
 {
 	(void)state;
-	judge_3d("diagnosis/3d/stream", TRUTH_STREAM, false);
-	judge_3d("diagnosis/3d/host", TRUTH_HOST, false);
-	judge_3d("diagnosis/3d-1f1b/stream", TRUTH_STREAM, true);
-	judge_3d("diagnosis/3d-1f1b/host", TRUTH_HOST, true);
+	judge_3d("diagnosis/3d/stream", SIM_STREAM, false);
+	judge_3d("diagnosis/3d/host", SIM_HOST, false);
+	judge_3d("diagnosis/3d-1f1b/stream", SIM_STREAM, true);
+	judge_3d("diagnosis/3d-1f1b/host", SIM_HOST, true);
 }
 
 int main(void)

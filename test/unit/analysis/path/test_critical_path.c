@@ -16,7 +16,7 @@
 #include "analysis/base/finding_numbers.h"
 #include "analysis/base/value_names.h"
 #include "analysis/path/critical_path.h"
-#include "test/unit/support/cost_job.h"
+#include "test/unit/support/simulator/sim_parts.h"
 
 #define START_NS UINT64_C(1000000000)
 #define SUMS (1 + NCS_SCENARIOS_MAX)
@@ -716,11 +716,11 @@ static void the_pass_finds_the_longest_path(void **state)
 /* --- Jobs with the change made -------------------------------------------- */
 
 /* Owners are ranks in the communicator of all, and in smaller ones. */
-#define OWNERS (2 * COST_JOB_RANKS_MAX)
+#define OWNERS (2 * SIM_RANKS_MAX)
 
 /* The operations of a job in the order of their first ends. */
 struct recorded_job {
-	struct cost_operation *operations;
+	struct sim_joined *operations;
 	struct ncs_joined *joined;
 	size_t count;
 	struct ncs_path_owner owners[OWNERS];
@@ -729,7 +729,7 @@ struct recorded_job {
 
 /* Makes the records those of kernels and proxies: nothing is timed on its
  * stream. */
-static void take_stream_times(struct cost_operation *operation)
+static void take_stream_times(struct sim_joined *operation)
 {
 	operation->joined.arrival = NCS_MOMENT_KERNEL;
 	operation->joined.end = NCS_MOMENT_LAST_END;
@@ -743,9 +743,9 @@ static void take_stream_times(struct cost_operation *operation)
 }
 
 static void record(struct recorded_job *recorded,
-		   const struct cost_options *options)
+		   const struct sim_options *options)
 {
-	struct cost_job *job = cost_job_new(options);
+	struct sim_parts *job = sim_parts_new(options);
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
 	*recorded = (struct recorded_job){ 0 };
@@ -755,8 +755,8 @@ static void record(struct recorded_job *recorded,
 	assert_non_null(recorded->operations);
 	assert_non_null(recorded->joined);
 	for (size_t at = 0, i = 0;
-	     cost_job_operation(job, &at, &recorded->operations[i]); i++) {
-		struct cost_operation *operation = &recorded->operations[i];
+	     sim_parts_join(job, &at, &recorded->operations[i]); i++) {
+		struct sim_joined *operation = &recorded->operations[i];
 
 		take_stream_times(operation);
 		for (size_t k = 0; k < operation->joined.count; k++) {
@@ -781,7 +781,7 @@ static void record(struct recorded_job *recorded,
 		recorded->owners[i].host =
 			i % options->ranks / options->ranks_per_host;
 	}
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 static void release(struct recorded_job *recorded)
@@ -792,7 +792,7 @@ static void release(struct recorded_job *recorded)
 
 /* Runs the pass over a recorded job with one scenario, or none if NULL. */
 static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
-				    const struct cost_options *options,
+				    const struct sim_options *options,
 				    const char *specification,
 				    struct ncs_path_report *report)
 {
@@ -834,9 +834,9 @@ static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
 	return sum;
 }
 
-static struct cost_options usual(void)
+static struct sim_options usual(void)
 {
-	struct cost_options options = cost_job_options(COST_SIZES, 1);
+	struct sim_options options = sim_plain(SIM_SIZES, 1);
 
 	options.ranks = 8;
 	options.ranks_per_host = 4;
@@ -855,14 +855,14 @@ static struct cost_options usual(void)
 
 static void replay_without_changes_gives_recorded_time(void **state)
 {
-	struct cost_options options = usual();
+	struct sim_options options = usual();
 	struct ncs_path_report report;
 	struct recorded_job recorded;
 	struct ncs_path_sum sum;
 	double causes = 0;
 
 	(void)state;
-	options.group = 4;
+	options.neighbours = 4;
 	options.sends = true;
 	options.ranks = 16;
 	options.steps = 2000;
@@ -879,88 +879,88 @@ static void replay_without_changes_gives_recorded_time(void **state)
 struct job_change {
 	const char *specification;
 	/* Sets the options of the job before the change. */
-	void (*prepare)(struct cost_options *options);
+	void (*prepare)(struct sim_options *options);
 	/* Makes the change. */
-	void (*make)(struct cost_options *options);
+	void (*make)(struct sim_options *options);
 };
 
-static void as_usual(struct cost_options *options)
+static void as_usual(struct sim_options *options)
 {
 	(void)options;
 }
 
-static void network_twice(struct cost_options *options)
+static void network_twice(struct sim_options *options)
 {
 	options->beta_ns /= 2;
 }
 
-static void network_half(struct cost_options *options)
+static void network_half(struct sim_options *options)
 {
 	options->beta_ns *= 2;
 }
 
-static void slow_between_hosts(struct cost_options *options)
+static void slow_between_hosts(struct sim_options *options)
 {
 	options->beta_inter_node = 3;
-	options->group = 4;
+	options->neighbours = 4;
 }
 
-static void fast_between_hosts(struct cost_options *options)
+static void fast_between_hosts(struct sim_options *options)
 {
 	options->beta_inter_node = 1.5;
 }
 
-static void less_latency(struct cost_options *options)
+static void less_latency(struct sim_options *options)
 {
 	options->alpha_ns -= 2000;
 }
 
-static void slow_rank(struct cost_options *options)
+static void slow_rank(struct sim_options *options)
 {
-	options->fault = COST_GPU;
+	options->fault = SIM_GPU;
 	options->victim = 5;
-	options->size = 2;
+	options->fault_size = 2;
 }
 
-static void no_slow_rank(struct cost_options *options)
+static void no_slow_rank(struct sim_options *options)
 {
-	options->fault = COST_HEALTHY;
+	options->fault = SIM_HEALTHY;
 }
 
-static void half_producer(struct cost_options *options)
+static void half_producer(struct sim_options *options)
 {
 	options->work_ns /= 2;
 }
 
 /* Each call follows the end of the operation before it. */
-static void synchronous(struct cost_options *options)
+static void synchronous(struct sim_options *options)
 {
 	options->ahead = 0;
 	options->work_ns = 0;
 }
 
-static void half_host(struct cost_options *options)
+static void half_host(struct sim_options *options)
 {
 	options->gap_ns /= 2;
 }
 
-static void half_launch(struct cost_options *options)
+static void half_launch(struct sim_options *options)
 {
 	options->launch_ns /= 2;
 }
 
-static void both_algorithms(struct cost_options *options)
+static void both_algorithms(struct sim_options *options)
 {
 	options->algorithm = NCS_ALGORITHM_UNKNOWN;
 	options->ranks = 16;
 }
 
-static void ring_only(struct cost_options *options)
+static void ring_only(struct sim_options *options)
 {
 	options->algorithm = NCS_ALGORITHM_RING;
 }
 
-static void tree_only(struct cost_options *options)
+static void tree_only(struct sim_options *options)
 {
 	options->algorithm = NCS_ALGORITHM_TREE;
 }
@@ -984,7 +984,7 @@ static void prediction_matches_job_with_change_made(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		const struct job_change *change = &changes[i];
-		struct cost_options options = usual();
+		struct sim_options options = usual();
 		struct recorded_job before, after;
 		struct ncs_path_report report;
 		struct ncs_path_sum sum;
@@ -1050,7 +1050,7 @@ static void note_ends_late(struct recorded_job *recorded, uint64_t late_ns)
 
 /* Fails unless the time in a run of the pass is the sum of its causes. */
 static void check_causes(const struct recorded_job *recorded,
-			 const struct cost_options *options, const char *change)
+			 const struct sim_options *options, const char *change)
 {
 	struct ncs_path_report report;
 	struct ncs_path_sum sum = run_pass(recorded, options, change, &report);
@@ -1067,7 +1067,7 @@ static void time_with_a_change_is_the_sum_of_its_causes(void **state)
 {
 	static const char *const made[] = { NULL, "latency:-500us", "net:x50",
 					    "launch:0.1" };
-	struct cost_options options = usual();
+	struct sim_options options = usual();
 	struct recorded_job recorded;
 
 	(void)state;
@@ -1088,7 +1088,7 @@ static void time_with_a_change_is_the_sum_of_its_causes(void **state)
 
 static void what_is_not_known_is_told(void **state)
 {
-	struct cost_options options = usual();
+	struct sim_options options = usual();
 	struct ncs_path_report report;
 	struct recorded_job recorded;
 	struct ncs_path_sum sum;
@@ -1130,7 +1130,7 @@ static void what_is_not_known_is_told(void **state)
  * of the job. */
 static void time_before_a_path_that_breaks_off_is_unknown(void **state)
 {
-	struct cost_options options = usual();
+	struct sim_options options = usual();
 	struct ncs_path_report report;
 	struct recorded_job recorded;
 	struct ncs_joined *last;

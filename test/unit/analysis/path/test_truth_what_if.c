@@ -14,7 +14,7 @@
 #include "analysis/records/parts.h"
 #include "ncclstat/abi_header.h"
 #include "shm/array.h"
-#include "test/unit/support/truth_job.h"
+#include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
 #include "test/unit/support/unit.h"
 
@@ -31,11 +31,11 @@
 /* Number of jobs of each kind. */
 #define JOBS 20u
 
-#define OWNERS_MAX (TRUTH_RANKS_MAX * 4)
+#define OWNERS_MAX (SIM_RANKS_MAX * 4)
 
 /* A job as a reader of its records knows it. */
 struct truth_reader {
-	const struct truth_options *options;
+	const struct sim_options *options;
 	struct ncs_join *join;
 	struct ncs_parts *parts[OWNERS_MAX];
 	struct ncs_path_owner owners[OWNERS_MAX];
@@ -95,7 +95,7 @@ static void keep_parts(const struct truth_reader *reader,
 		       struct ncs_without *without,
 		       const struct ncs_joined *joined)
 {
-	uint32_t ranks[TRUTH_RANKS_MAX];
+	uint32_t ranks[SIM_RANKS_MAX];
 
 	if (!ncs_without_takes(joined))
 		return;
@@ -107,13 +107,13 @@ static void keep_parts(const struct truth_reader *reader,
 /* Reads all of a job, and passes along its path, or with `without` only keeps its
  * parts there. */
 static void follow(struct ncs_path *path, struct ncs_without *without,
-		   struct truth_reader *reader, struct truth_job *job)
+		   struct truth_reader *reader, struct sim_source *job)
 {
 	const struct ncs_joined *joined;
-	struct ncs_source *source = truth_job_source(job);
-	uint64_t now_ns = truth_job_begin_ns(job);
+	struct ncs_source *source = &job->source;
+	uint64_t now_ns = SIM_BEGIN_NS;
 
-	while (now_ns < truth_job_end_ns(job) + LOOK_NS) {
+	while (now_ns < sim_source_end_ns(job) + LOOK_NS) {
 		now_ns += LOOK_NS;
 		read_until(reader, source, now_ns);
 	}
@@ -134,19 +134,19 @@ static void follow(struct ncs_path *path, struct ncs_without *without,
 
 /* Makes a pass along a job's path: without a scenario, it learns the work of
  * stages. Returns the pass, to be freed. */
-static struct ncs_path *pass(const struct truth_options *options,
+static struct ncs_path *pass(const struct sim_options *options,
 			     const struct ncs_scenario *scenario,
 			     struct ncs_path_lines *lines,
 			     struct ncs_without *without)
 {
-	struct truth_job *job = truth_job_new(options);
+	struct sim_source *job = sim_source_new(options);
 	struct truth_reader reader = { .options = options,
 				       .join = ncs_join_new(0, true) };
 	struct ncs_path *path;
 
 	assert_non_null(reader.join);
 	/* All segments are there from the beginning. */
-	read_until(&reader, truth_job_source(job), truth_job_begin_ns(job));
+	read_until(&reader, &job->source, SIM_BEGIN_NS);
 	path = ncs_path_new(&(struct ncs_path_options){
 		.owners = reader.owners,
 		.owner_count = reader.owner_count,
@@ -160,16 +160,16 @@ static struct ncs_path *pass(const struct truth_options *options,
 	assert_non_null(path);
 	follow(path, scenario ? NULL : without, &reader, job);
 	ncs_join_free(reader.join);
-	truth_job_free(job);
+	sim_source_free(job);
 	return path;
 }
 
 /* Returns the time that a job took, and what it would take by a scenario. */
-static void measure(const struct truth_options *options,
+static void measure(const struct sim_options *options,
 		    const struct ncs_scenario *scenario, double *elapsed_ns,
 		    struct ncs_path_sum *without, struct ncs_cost_of_rank *cost)
 {
-	struct ncs_path_line ranks[TRUTH_RANKS_MAX] = { { 0 } };
+	struct ncs_path_line ranks[SIM_RANKS_MAX] = { { 0 } };
 	struct ncs_path_lines lines = { .ranks = ranks };
 	struct ncs_without *answers = ncs_without_new();
 	struct ncs_path *path;
@@ -188,8 +188,8 @@ static void measure(const struct truth_options *options,
 /* A kind of jobs. */
 struct truth_what_if {
 	const char *name;
-	enum truth_fault fault;
-	enum truth_shape shape;
+	enum sim_fault fault;
+	enum sim_shape shape;
 	/* Per cent of the answers that are known and right, at least, and that are
 	 * right or have bounds that are. */
 	unsigned right, told;
@@ -198,36 +198,36 @@ struct truth_what_if {
 	bool pauses;     /* all hosts pause together in some steps */
 };
 
-static struct truth_options some_job(unsigned seed,
-				     const struct truth_what_if *kind)
+static struct sim_options some_job(unsigned seed,
+				   const struct truth_what_if *kind)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 6, 12, 32, 3 };
-	struct truth_options options =
-		truth_options(seed, kind->fault, ranks[seed % 8],
-			      seed / 7 % 2 ? 4 : TRUTH_RANKS_MAX);
+	struct sim_options options =
+		sim_options(seed, kind->fault, ranks[seed % 8],
+			    seed / 7 % 2 ? 4 : SIM_RANKS_MAX);
 
 	options.shape = kind->shape;
 	options.communicators = 1 + seed / 5 % 4;
 	options.steps = 30;
 	options.fault_size = 1e7 * (1 + seed % 3);
 	options.from_step = 1;
-	options.each = kind->shape != TRUTH_DDP && seed / 17 % 2;
-	if (kind->fault == TRUTH_GPU) {
+	options.each = kind->shape != SIM_DDP && seed / 17 % 2;
+	if (kind->fault == SIM_GPU) {
 		options.each = false;
 		options.fault_size = 1.4 + 0.3 * (seed % 5);
 	}
 	return options;
 }
 
-static struct truth_options some_pipeline(unsigned seed,
-					  const struct truth_what_if *kind)
+static struct sim_options some_pipeline(unsigned seed,
+					const struct truth_what_if *kind)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 3, 6, 12 };
-	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
-	struct truth_options options = truth_options(
+	static const unsigned hosts[] = { SIM_RANKS_MAX, 4, 1 };
+	struct sim_options options = sim_options(
 		seed, kind->fault, ranks[seed % 7], hosts[seed / 5 % 3]);
 
-	options.shape = TRUTH_PIPELINE;
+	options.shape = SIM_PIPELINE;
 	options.alternates = kind->alternates;
 	options.blocks = seed / 2 % 3 == 1;
 	options.communicators = 1 + seed / 2 % 2;
@@ -235,14 +235,14 @@ static struct truth_options some_pipeline(unsigned seed,
 	options.each = seed % 2;
 	options.from_step = seed / 19 % 2;
 	options.fault_size = (options.each ? 1e6 : 12e6) * (1 + seed % 3);
-	if (kind->fault == TRUTH_GPU) {
+	if (kind->fault == SIM_GPU) {
 		options.each = false;
 		options.fault_size = 1.4 + 0.3 * (seed % 5);
 	}
 	return options;
 }
 
-static void print_job(const struct truth_options *options,
+static void print_job(const struct sim_options *options,
 		      const struct ncs_path_sum *without,
 		      const struct ncs_cost_of_rank *cost, double with_ns,
 		      double true_ns)
@@ -271,9 +271,9 @@ static bool is_within(const struct ncs_path_sum *sum, double ns)
 	       ns <= sum->at_most_ns * (1 + ERROR);
 }
 
-static enum truth_answer judge(const struct truth_options *options)
+static enum truth_answer judge(const struct sim_options *options)
 {
-	struct truth_options healthy = *options;
+	struct sim_options healthy = *options;
 	struct ncs_path_sum without, of_healthy;
 	struct ncs_cost_of_rank cost, healthy_cost;
 	struct ncs_scenario scenario;
@@ -283,7 +283,7 @@ static enum truth_answer judge(const struct truth_options *options)
 
 	snprintf(text, sizeof(text), "without:%u", options->victim);
 	assert_true(ncs_scenario_parse(&scenario, text, why, sizeof(why)));
-	healthy.fault = TRUTH_HEALTHY;
+	healthy.fault = SIM_HEALTHY;
 	measure(options, &scenario, &with_ns, &without, &cost);
 	measure(&healthy, &scenario, &true_ns, &of_healthy, &healthy_cost);
 	if (!without.is_known)
@@ -299,9 +299,9 @@ static enum truth_answer judge(const struct truth_options *options)
 
 /* Lets all hosts of a job pause together in some steps. They wait for their GPUs after
  * each step, run one or two steps ahead, or never wait. */
-static void add_pauses(struct truth_options *options, unsigned seed)
+static void add_pauses(struct sim_options *options, unsigned seed)
 {
-	static const unsigned aheads[] = { 0, 1, 2, TRUTH_AHEAD_FREE };
+	static const unsigned aheads[] = { 0, 1, 2, SIM_AHEAD_FREE };
 
 	options->ahead = aheads[seed / 4 % 4];
 	options->pause_period = 1 + seed % 2 * 3;
@@ -315,10 +315,9 @@ static unsigned judge_jobs(const struct truth_what_if *kind)
 
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
-		struct truth_options options =
-			kind->shape == TRUTH_PIPELINE ?
-				some_pipeline(seed, kind) :
-				some_job(seed, kind);
+		struct sim_options options = kind->shape == SIM_PIPELINE ?
+						     some_pipeline(seed, kind) :
+						     some_job(seed, kind);
 
 		options.period = kind->period;
 		if (kind->pauses)
@@ -333,45 +332,39 @@ static unsigned judge_jobs(const struct truth_what_if *kind)
 #define KIND(name) "what-if/" name
 
 static const struct truth_what_if known[] = {
-	{ KIND("host/ddp"), TRUTH_HOST, TRUTH_DDP, 70, 70, false, 0, false },
-	{ KIND("host/tensor"), TRUTH_HOST, TRUTH_TENSOR, 55, 65, false, 0,
+	{ KIND("host/ddp"), SIM_HOST, SIM_DDP, 70, 70, false, 0, false },
+	{ KIND("host/tensor"), SIM_HOST, SIM_TENSOR, 55, 65, false, 0, false },
+	{ KIND("stream/ddp"), SIM_STREAM, SIM_DDP, 20, 45, false, 0, false },
+	{ KIND("stream/tensor"), SIM_STREAM, SIM_TENSOR, 60, 85, false, 0,
 	  false },
-	{ KIND("stream/ddp"), TRUTH_STREAM, TRUTH_DDP, 20, 45, false, 0,
+	{ KIND("gpu/ddp"), SIM_GPU, SIM_DDP, 95, 95, false, 0, false },
+	{ KIND("gpu/tensor"), SIM_GPU, SIM_TENSOR, 85, 85, false, 0, false },
+	{ KIND("host/ddp/third"), SIM_HOST, SIM_DDP, 50, 50, false, 3, false },
+	{ KIND("stream/ddp/third"), SIM_STREAM, SIM_DDP, 20, 20, false, 3,
 	  false },
-	{ KIND("stream/tensor"), TRUTH_STREAM, TRUTH_TENSOR, 60, 85, false, 0,
+	{ KIND("host/tensor/third"), SIM_HOST, SIM_TENSOR, 50, 50, false, 3,
 	  false },
-	{ KIND("gpu/ddp"), TRUTH_GPU, TRUTH_DDP, 95, 95, false, 0, false },
-	{ KIND("gpu/tensor"), TRUTH_GPU, TRUTH_TENSOR, 85, 85, false, 0,
+	{ KIND("stream/tensor/third"), SIM_STREAM, SIM_TENSOR, 45, 50, false, 3,
 	  false },
-	{ KIND("host/ddp/third"), TRUTH_HOST, TRUTH_DDP, 50, 50, false, 3,
-	  false },
-	{ KIND("stream/ddp/third"), TRUTH_STREAM, TRUTH_DDP, 20, 20, false, 3,
-	  false },
-	{ KIND("host/tensor/third"), TRUTH_HOST, TRUTH_TENSOR, 50, 50, false, 3,
-	  false },
-	{ KIND("stream/tensor/third"), TRUTH_STREAM, TRUTH_TENSOR, 45, 50,
-	  false, 3, false },
-	{ KIND("host/ddp/pauses"), TRUTH_HOST, TRUTH_DDP, 20, 20, false, 0,
+	{ KIND("host/ddp/pauses"), SIM_HOST, SIM_DDP, 20, 20, false, 0, true },
+	{ KIND("host/tensor/pauses"), SIM_HOST, SIM_TENSOR, 30, 35, false, 0,
 	  true },
-	{ KIND("host/tensor/pauses"), TRUTH_HOST, TRUTH_TENSOR, 30, 35, false,
+	{ KIND("stream/ddp/pauses"), SIM_STREAM, SIM_DDP, 30, 40, false, 0,
+	  true },
+	{ KIND("stream/tensor/pauses"), SIM_STREAM, SIM_TENSOR, 30, 40, false,
 	  0, true },
-	{ KIND("stream/ddp/pauses"), TRUTH_STREAM, TRUTH_DDP, 30, 40, false, 0,
-	  true },
-	{ KIND("stream/tensor/pauses"), TRUTH_STREAM, TRUTH_TENSOR, 30, 40,
-	  false, 0, true },
-	{ KIND("gpu/ddp/pauses"), TRUTH_GPU, TRUTH_DDP, 30, 30, false, 0,
-	  true },
-	{ KIND("gpu/tensor/pauses"), TRUTH_GPU, TRUTH_TENSOR, 30, 30, false, 0,
+	{ KIND("gpu/ddp/pauses"), SIM_GPU, SIM_DDP, 30, 30, false, 0, true },
+	{ KIND("gpu/tensor/pauses"), SIM_GPU, SIM_TENSOR, 30, 30, false, 0,
 	  true },
 };
 
 static const struct truth_what_if stages[] = {
-	{ KIND("host/pipeline"), TRUTH_HOST, TRUTH_PIPELINE, 0, 0, false, 0,
+	{ KIND("host/pipeline"), SIM_HOST, SIM_PIPELINE, 0, 0, false, 0,
 	  false },
-	{ KIND("host/1f1b"), TRUTH_HOST, TRUTH_PIPELINE, 0, 0, true, 0, false },
-	{ KIND("stream/pipeline"), TRUTH_STREAM, TRUTH_PIPELINE, 0, 0, false, 3,
+	{ KIND("host/1f1b"), SIM_HOST, SIM_PIPELINE, 0, 0, true, 0, false },
+	{ KIND("stream/pipeline"), SIM_STREAM, SIM_PIPELINE, 0, 0, false, 3,
 	  false },
-	{ KIND("gpu/1f1b"), TRUTH_GPU, TRUTH_PIPELINE, 0, 0, true, 0, false },
+	{ KIND("gpu/1f1b"), SIM_GPU, SIM_PIPELINE, 0, 0, true, 0, false },
 };
 
 #define COUNT(kinds) (sizeof(kinds) / sizeof((kinds)[0]))
@@ -407,7 +400,7 @@ TEST(what_a_job_takes_without_a_stage_is_not_known)
  * have one period, so that the wait looks like work. */
 TEST(bounds_allow_for_waits_that_look_like_work)
 {
-	struct truth_options options = some_job(1008, &known[1]);
+	struct sim_options options = some_job(1008, &known[1]);
 
 	assert_int_not_equal(judge(&options), TRUTH_WRONG);
 	options.period = 3;
@@ -418,7 +411,7 @@ TEST(bounds_allow_for_waits_that_look_like_work)
 TEST(ddp_that_sends_once_is_known_as_other_ddp_is)
 {
 	for (unsigned seed = 1; seed <= 8; seed++) {
-		struct truth_options options = some_job(seed, &known[0]);
+		struct sim_options options = some_job(seed, &known[0]);
 
 		enum truth_answer answer;
 

@@ -6,24 +6,24 @@
 #include <stdlib.h>
 
 #include "analysis/path/critical_path.h"
-#include "test/unit/support/cost_job.h"
+#include "test/unit/support/simulator/sim_parts.h"
 #include "test/unit/support/unit.h"
 
 /* Calls a function for each operation of a job of collectives. */
-static void each_operation(const struct cost_job *job,
+static void each_operation(const struct sim_parts *job,
 			   void (*take)(void *context,
 					const struct ncs_joined *joined),
 			   void *context)
 {
-	struct cost_operation operation;
+	struct sim_joined operation;
 
-	for (size_t at = 0; cost_job_operation(job, &at, &operation);)
+	for (size_t at = 0; sim_parts_join(job, &at, &operation);)
 		take(context, &operation.joined);
 }
 
 static void keep(void *context, const struct ncs_joined *joined)
 {
-	uint32_t ranks[COST_JOB_RANKS_MAX];
+	uint32_t ranks[SIM_RANKS_MAX];
 
 	assert_true(ncs_without_takes(joined));
 	for (uint32_t i = 0; i < joined->count; i++)
@@ -55,9 +55,10 @@ struct left_out {
 	double last_ns; /* from the first call to the last end, by its parts */
 };
 
-static struct left_out leave_out(const struct cost_job *job, const char *change)
+static struct left_out leave_out(const struct sim_parts *job,
+				 const char *change)
 {
-	struct ncs_path_owner owners[COST_JOB_RANKS_MAX];
+	struct ncs_path_owner owners[SIM_RANKS_MAX];
 	struct ncs_without *without = ncs_without_new();
 	struct ncs_scenario scenario;
 	struct left_out left;
@@ -67,14 +68,14 @@ static struct left_out leave_out(const struct cost_job *job, const char *change)
 
 	assert_non_null(without);
 	assert_true(ncs_scenario_parse(&scenario, change, why, sizeof(why)));
-	for (uint32_t i = 0; i < job->options.ranks; i++)
+	for (uint32_t i = 0; i < job->job.options.ranks; i++)
 		owners[i] = (struct ncs_path_owner){ i, 0 };
 	each_operation(job, keep, without);
 	assert_int_equal(ncs_without_compute(without, &scenario, 1), 0);
 	path = ncs_path_new(&(struct ncs_path_options){
 		.owners = owners,
-		.owner_count = job->options.ranks,
-		.rank_count = job->options.ranks,
+		.owner_count = job->job.options.ranks,
+		.rank_count = job->job.options.ranks,
 		.scenarios = &scenario,
 		.scenario_count = 1,
 		.without = without,
@@ -93,26 +94,26 @@ static struct left_out leave_out(const struct cost_job *job, const char *change)
 	return left;
 }
 
-static struct cost_job *faulty(enum cost_shape shape, enum cost_fault fault,
-			       double size, unsigned steps)
+static struct sim_parts *faulty(enum sim_shape shape, enum sim_fault fault,
+				double size, unsigned steps)
 {
-	struct cost_options options = cost_job_options(shape, 1);
+	struct sim_options options = sim_plain(shape, 1);
 
 	options.fault = fault;
-	options.size = size;
+	options.fault_size = size;
 	options.steps = steps;
-	return cost_job_new(&options);
+	return sim_parts_new(&options);
 }
 
 /* Returns what the victim of a job costs as the live view computes it. */
-static struct ncs_cost_of_rank live_cost(const struct cost_job *job)
+static struct ncs_cost_of_rank live_cost(const struct sim_parts *job)
 {
 	struct ncs_cost *cost = ncs_cost_new(job->parts, job->count);
 	struct ncs_cost_of_rank found;
 
 	assert_non_null(cost);
 	assert_int_equal(ncs_cost_compute(cost, NCS_COST_EACH), 0);
-	found = *ncs_cost_find(cost, job->options.victim);
+	found = *ncs_cost_find(cost, job->job.options.victim);
 	ncs_cost_free(cost);
 	return found;
 }
@@ -133,35 +134,35 @@ static void number(void *context, const struct ncs_joined *joined)
 
 TEST(operations_have_the_steps_that_they_are_in)
 {
-	struct cost_job *job = faulty(COST_DDP, COST_HEALTHY, 1, 40);
+	struct sim_parts *job = faulty(SIM_DDP, SIM_HEALTHY, 1, 40);
 	struct numbered numbered = { ncs_without_new(), 0,
-				     job->options.buckets };
+				     job->job.options.buckets };
 
 	assert_non_null(numbered.without);
 	each_operation(job, keep, numbered.without);
 	assert_int_equal(ncs_without_compute(numbered.without, NULL, 0), 0);
 	each_operation(job, number, &numbered);
-	assert_int_equal(numbered.operations, 40 * job->options.buckets);
+	assert_int_equal(numbered.operations, 40 * job->job.options.buckets);
 	ncs_without_free(numbered.without);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 TEST(the_gain_is_what_the_rank_costs)
 {
 	static const struct {
-		enum cost_shape shape;
-		enum cost_fault fault;
+		enum sim_shape shape;
+		enum sim_fault fault;
 		double size;
 	} jobs[] = {
-		{ COST_DDP, COST_GPU, 1.2 },
-		{ COST_DDP, COST_HOST, 5e6 },
-		{ COST_TENSOR, COST_GPU, 1.3 },
-		{ COST_FSDP, COST_HOST, 5e6 },
+		{ SIM_DDP, SIM_GPU, 1.2 },
+		{ SIM_DDP, SIM_HOST, 5e6 },
+		{ SIM_TENSOR, SIM_GPU, 1.3 },
+		{ SIM_FSDP, SIM_HOST, 5e6 },
 	};
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		struct cost_job *job = faulty(jobs[i].shape, jobs[i].fault,
-					      jobs[i].size, 150);
+		struct sim_parts *job =
+			faulty(jobs[i].shape, jobs[i].fault, jobs[i].size, 150);
 		struct ncs_cost_of_rank cost = live_cost(job);
 		struct left_out left = leave_out(job, "without:1");
 		double gain_ns = left.before.elapsed_ns - left.after.elapsed_ns;
@@ -173,24 +174,24 @@ TEST(the_gain_is_what_the_rank_costs)
 				   1e-3);
 		assert_true(left.after.at_least_ns <= left.after.elapsed_ns);
 		assert_true(left.after.at_most_ns >= left.after.elapsed_ns);
-		cost_job_free(job);
+		sim_parts_free(job);
 	}
 }
 
 /* But for the first steps, which stay as they are. */
 TEST(its_parts_come_as_early_as_the_gain_tells)
 {
-	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 150);
+	struct sim_parts *job = faulty(SIM_DDP, SIM_HOST, 5e6, 150);
 	struct left_out left = leave_out(job, "without:1");
 
 	assert_float_equal(left.last_ns / left.after.elapsed_ns, 1, 0.02);
 	assert_true(left.last_ns > left.after.elapsed_ns);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 TEST(its_time_is_the_sum_of_its_causes)
 {
-	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 150);
+	struct sim_parts *job = faulty(SIM_DDP, SIM_HOST, 5e6, 150);
 	struct left_out left = leave_out(job, "without:1");
 	double causes_ns = 0;
 
@@ -199,12 +200,12 @@ TEST(its_time_is_the_sum_of_its_causes)
 	assert_float_equal(causes_ns, left.after.elapsed_ns, 2);
 	assert_true(left.after.cause_ns[NCS_PATH_HOST] <
 		    0.5 * left.before.cause_ns[NCS_PATH_HOST]);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 TEST(without_stragglers_there_is_no_late_rank)
 {
-	struct cost_job *job = faulty(COST_TENSOR, COST_GPU, 1.3, 150);
+	struct sim_parts *job = faulty(SIM_TENSOR, SIM_GPU, 1.3, 150);
 	struct left_out one = leave_out(job, "without:1");
 	struct left_out all = leave_out(job, "without:stragglers");
 	struct left_out other = leave_out(job, "without:0");
@@ -214,12 +215,12 @@ TEST(without_stragglers_there_is_no_late_rank)
 			   0.02);
 	assert_float_equal(other.after.elapsed_ns / other.before.elapsed_ns, 1,
 			   0.01);
-	cost_job_free(job);
+	sim_parts_free(job);
 }
 
 TEST(why_nothing_is_known_is_told)
 {
-	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 6);
+	struct sim_parts *job = faulty(SIM_DDP, SIM_HOST, 5e6, 6);
 	struct left_out left = leave_out(job, "without:1");
 
 	assert_false(left.after.is_known);
@@ -228,5 +229,5 @@ TEST(why_nothing_is_known_is_told)
 	left = leave_out(job, "without:9");
 	assert_false(left.after.is_known);
 	assert_int_equal(left.cost.unknown, NCS_COST_NO_TIMES);
-	cost_job_free(job);
+	sim_parts_free(job);
 }

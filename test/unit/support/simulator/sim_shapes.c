@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/* The programs of ranks, and their communicators, by the shape of a job. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "shm/hash.h"
+#include "test/unit/support/simulator/sim_core.h"
+
+#define LAYERS 4u
+#define MICROBATCHES 4u
+
+/* Where an operation runs: on the compute stream, or on its own beside it. */
+enum { BESIDE, INLINED };
+
+/* --- Actions -------------------------------------------------------------- */
+
+bool sim_is_faulty(const struct sim_job *job, unsigned rank,
+		   enum sim_fault fault)
+{
+	const struct sim_options *options = &job->options;
+
+	return options->fault == fault && options->victim == rank &&
+	       job->step >= options->from_step &&
+	       (options->until_step == 0 || job->step < options->until_step);
+}
+
+/* Returns a number from -1 to 1 that depends on its place only. */
+static double chance(const struct sim_job *job, uint64_t rank, uint64_t what)
+{
+	return 2 * sim_random(job, job->step, rank, what) - 1;
+}
+
+static struct sim_action *add(struct sim_job *job, unsigned rank,
+			      enum sim_action_kind kind)
+{
+	struct sim_rank *self = &job->ranks[rank];
+
+	if (self->actions == SIM_ACTIONS)
+		abort();
+	self->program[self->actions] = (struct sim_action){ .kind = kind };
+	return &self->program[self->actions++];
+}
+
+static void add_fault(struct sim_job *job, unsigned rank)
+{
+	unsigned period = job->options.period;
+
+	if (period > 0 && job->options.victim == rank &&
+	    ++job->faults % period != 0)
+		return;
+	if (sim_is_faulty(job, rank, SIM_HOST))
+		add(job, rank, SIM_ON_HOST)->ns = job->options.fault_size;
+	if (sim_is_faulty(job, rank, SIM_STREAM))
+		add(job, rank, SIM_ON_STREAM)->ns = job->options.fault_size;
+}
+
+static void add_work(struct sim_job *job, unsigned rank,
+		     enum sim_action_kind kind, double ns)
+{
+	const struct sim_options *options = &job->options;
+	double random = sim_random(job, 1, job->step * UINT64_C(1000) + rank,
+				   job->ranks[rank].works++);
+
+	if (kind == SIM_ON_STREAM && sim_is_faulty(job, rank, SIM_GPU) &&
+	    (options->period == 0 || (job->step + 1) % options->period == 0))
+		ns *= options->fault_size;
+	add(job, rank, kind)->ns = ns * (1 + options->jitter * random +
+					 options->noise * (2 * random - 1));
+}
+
+static void compute(struct sim_job *job, unsigned rank, double ns)
+{
+	add_work(job, rank, SIM_ON_STREAM, ns);
+}
+
+static struct sim_action *add_operation(struct sim_job *job, unsigned rank,
+					enum sim_action_kind kind,
+					unsigned comm, uint64_t bytes,
+					bool inlined, int peer)
+{
+	const struct sim_options *options = &job->options;
+	struct sim_action *action;
+
+	if (options->each ||
+	    (options->shape == SIM_3D && comm == options->group &&
+	     !job->ranks[rank].had_fault))
+		add_fault(job, rank);
+	job->ranks[rank].had_fault |= comm == options->group;
+	action = add(job, rank, kind);
+	action->comm = comm;
+	action->bytes = bytes;
+	if (options->resize > 0 && job->step >= options->resize_step)
+		action->bytes = (uint64_t)((double)bytes * options->resize);
+	if (options->unlike_step > 0 && kind == SIM_COLLECTIVE &&
+	    job->step == options->unlike_step && rank == options->victim)
+		action->bytes /= 2;
+	action->inlined = inlined;
+	action->function = NCS_FUNCTION_ALL_REDUCE;
+	action->peer = action->from = peer;
+	return action;
+}
+
+static struct sim_action *add_collective(struct sim_job *job, unsigned rank,
+					 unsigned comm, uint64_t bytes,
+					 bool inlined)
+{
+	return add_operation(job, rank, SIM_COLLECTIVE, comm, bytes, inlined,
+			     -1);
+}
+
+/* Adds a Broadcast from rank 0 or a Reduce to it. */
+static void add_rooted(struct sim_job *job, unsigned rank, unsigned function,
+		       uint64_t bytes)
+{
+	add_operation(job, rank, SIM_COLLECTIVE, 0, bytes, INLINED, 0)
+		->function = function;
+}
+
+/* --- Data and tensor parallel --------------------------------------------- */
+
+static void add_ddp(struct sim_job *job, unsigned rank)
+{
+	unsigned comms = job->options.communicators;
+	unsigned buckets = job->options.buckets;
+	unsigned halves = job->options.transport == SIM_PLAIN ? 1 : 2;
+
+	if (job->options.greets && job->step == 0 && rank < 2)
+		add_operation(job, rank, rank == 0 ? SIM_SEND : SIM_RECEIVE, 0,
+			      1 << 14, INLINED, (int)(1 - rank));
+	for (unsigned i = 0; i < halves; i++) {
+		compute(job, rank, 6 * MS / halves);
+		if (comms > 1 && i == 0)
+			add_collective(job, rank, 1, 1 << 14, INLINED);
+	}
+	for (unsigned i = 0; i < buckets; i++) {
+		compute(job, rank, 12 * MS / buckets);
+		add_collective(job, rank, 0, 25 << 20, BESIDE);
+	}
+	add(job, rank, SIM_AWAIT)->comm = 0;
+	if (comms > 2)
+		add_collective(job, rank, 2, 4, INLINED);
+	compute(job, rank, 1 * MS);
+	if (comms > 3)
+		add_collective(job, rank, 3, 1 << 20, INLINED);
+}
+
+static void add_buffers(struct sim_job *job, unsigned rank)
+{
+	add_rooted(job, rank, NCS_FUNCTION_BROADCAST, 3072);
+	add_rooted(job, rank, NCS_FUNCTION_BROADCAST, 48);
+	add_ddp(job, rank);
+}
+
+static void add_server(struct sim_job *job, unsigned rank)
+{
+	add_rooted(job, rank, NCS_FUNCTION_BROADCAST, 1 << 20);
+	compute(job, rank, 12 * MS);
+	add_rooted(job, rank, NCS_FUNCTION_REDUCE, 1 << 20);
+	if (rank == 0)
+		compute(job, rank, 4 * MS);
+}
+
+static void add_fsdp(struct sim_job *job, unsigned rank)
+{
+	for (unsigned i = 0; i < 2 * LAYERS; i++) {
+		add_collective(job, rank, 0, 8 << 20, INLINED)->function =
+			NCS_FUNCTION_ALL_GATHER;
+		compute(job, rank, (i < LAYERS ? 1.5 : 3) * MS);
+		if (i >= LAYERS)
+			add_collective(job, rank, 0, 8 << 20, BESIDE)->function =
+				NCS_FUNCTION_REDUCE_SCATTER;
+	}
+	add(job, rank, SIM_AWAIT)->comm = 0;
+	compute(job, rank, 1 * MS);
+}
+
+static void add_tensor(struct sim_job *job, unsigned rank)
+{
+	unsigned comms = job->options.communicators;
+	double more = job->options.transport == SIM_PLAIN ? 0.3 * MS : 0;
+
+	for (unsigned i = 0; i < LAYERS; i++) {
+		compute(job, rank, 2 * MS + more * i);
+		add_collective(job, rank, 0, 8 << 20, INLINED);
+	}
+	if (comms > 1)
+		add_collective(job, rank, 1, 25 << 20, INLINED);
+	if (comms > 2)
+		add_collective(job, rank, 2, 4, INLINED);
+	compute(job, rank, 1 * MS);
+	if (comms > 3)
+		add_collective(job, rank, 3, 1 << 20, INLINED);
+}
+
+/* Ranks have experts with more or less tokens, which changes from step to step. */
+static void add_moe(struct sim_job *job, unsigned rank)
+{
+	for (unsigned i = 0; i < LAYERS; i++) {
+		double uneven = chance(job, rank, 1000 + i);
+
+		compute(job, rank, 1 * MS);
+		add_operation(job, rank, SIM_EXCHANGE, 0, 8 << 20, INLINED,
+			      SIM_EVERYONE);
+		compute(job, rank, (2 + 0.3 * uneven) * MS);
+		add_operation(job, rank, SIM_EXCHANGE, 0, 8 << 20, INLINED,
+			      SIM_EVERYONE);
+	}
+	add_collective(job, rank, 0, 25 << 20, INLINED);
+	compute(job, rank, 1 * MS);
+}
+
+/* --- Pipelines ------------------------------------------------------------ */
+
+/* Returns whether a member of the communicator of the pipeline is there. */
+static bool is_stage(const struct sim_job *job, unsigned rank, int member)
+{
+	return member >= 0 && member < (int)sim_comm_of(job, rank, 0)->count;
+}
+
+/* Adds the computing of a stage: where two ranks share its layers, of two, each
+ * followed by an AllReduce. */
+static void add_stage_work(struct sim_job *job, unsigned rank, double ns)
+{
+	bool is_shared = job->options.shape == SIM_3D;
+
+	for (unsigned i = 0; i < (is_shared ? 2 : 1); i++) {
+		compute(job, rank, ns);
+		if (is_shared)
+			add_collective(job, rank, SIM_GROUP_TENSOR, 8 << 20,
+				       INLINED);
+	}
+}
+
+static void add_transfer(struct sim_job *job, unsigned rank,
+			 enum sim_action_kind kind, int peer)
+{
+	if (is_stage(job, rank, peer))
+		add_operation(job, rank, kind, 0, 4 << 20,
+			      kind == SIM_RECEIVE || job->options.blocks, peer);
+}
+
+/* Adds a microbatch of a stage, which it has from rank `from` and passes on to
+ * rank `to`, if these are stages. Sends go on their own stream, so that the one
+ * that sends computes on, unless they block. */
+static void add_microbatch(struct sim_job *job, unsigned rank, int from, int to,
+			   double work_ns)
+{
+	add_transfer(job, rank, SIM_RECEIVE, from);
+	add_stage_work(job, rank, work_ns);
+	add_transfer(job, rank, SIM_SEND, to);
+}
+
+/* Adds a send and a receive that stages make together; an even stage sends
+ * first. */
+static void add_exchange(struct sim_job *job, unsigned rank, int peer)
+{
+	unsigned stage = job->ranks[rank].member[0];
+
+	add_transfer(job, rank, stage % 2 ? SIM_RECEIVE : SIM_SEND, peer);
+	add_transfer(job, rank, stage % 2 ? SIM_SEND : SIM_RECEIVE, peer);
+}
+
+/* One forward, one backward: a stage runs as many microbatches forward first as
+ * there are stages after it. */
+static void add_alternating(struct sim_job *job, unsigned rank)
+{
+	unsigned stage = job->ranks[rank].member[0];
+	unsigned after = sim_comm_of(job, rank, 0)->count - 1 - stage;
+	unsigned first = after < MICROBATCHES ? after : MICROBATCHES;
+	int before = (int)stage - 1, next = (int)stage + 1;
+
+	for (unsigned i = 0; i < first; i++)
+		add_microbatch(job, rank, before, next, 1 * MS);
+	for (unsigned i = first; i < MICROBATCHES; i++) {
+		if (i == first)
+			add_transfer(job, rank, SIM_RECEIVE, before);
+		add_stage_work(job, rank, 1 * MS);
+		add_exchange(job, rank, next);
+		add_stage_work(job, rank, 2 * MS);
+		if (i + 1 < MICROBATCHES)
+			add_exchange(job, rank, before);
+		else
+			add_transfer(job, rank, SIM_SEND, before);
+	}
+	for (unsigned i = 0; i < first; i++)
+		add_microbatch(job, rank, next, before, 2 * MS);
+}
+
+static void add_pipeline(struct sim_job *job, unsigned rank)
+{
+	unsigned sum = job->options.communicators > 1;
+	int before = (int)rank - 1, next = (int)rank + 1;
+
+	if (job->options.alternates)
+		add_alternating(job, rank);
+	else
+		for (unsigned i = 0; i < 2 * MICROBATCHES; i++)
+			if (i < MICROBATCHES)
+				add_microbatch(job, rank, before, next, 1 * MS);
+			else
+				add_microbatch(job, rank, next, before, 2 * MS);
+	add_collective(job, rank, sum, 1 << 20, INLINED);
+	compute(job, rank, 1 * MS);
+}
+
+/* All send to the next stage, then to the one before, in turn. */
+static void add_round(struct sim_job *job, unsigned rank, bool forward)
+{
+	unsigned stage = job->ranks[rank].member[0];
+	unsigned count = sim_comm_of(job, rank, 0)->count;
+	unsigned next = (stage + 1) % count;
+	unsigned before = (stage + count - 1) % count;
+
+	for (unsigned i = 0; i < MICROBATCHES / 2; i++) {
+		add_stage_work(job, rank, 2 * MS);
+		add_operation(job, rank, SIM_EXCHANGE, SIM_GROUP_PIPE, 4 << 20,
+			      INLINED, (int)(forward ? next : before))
+			->from = (int)(forward ? before : next);
+	}
+}
+
+static void add_3d(struct sim_job *job, unsigned rank)
+{
+	if (job->options.alternates) {
+		add_alternating(job, rank);
+	} else {
+		add_round(job, rank, true);
+		add_round(job, rank, false);
+	}
+	add_collective(job, rank, SIM_GROUP_DATA, 8 << 20, INLINED);
+	add_collective(job, rank, SIM_GROUP_ALL, 4, INLINED);
+	compute(job, rank, 0.5 * MS);
+}
+
+/* --- Sizes ---------------------------------------------------------------- */
+
+enum { SIZES_ALL, SIZES_NEIGHBOURS, SIZES_FIRST, SIZES_SECOND };
+
+/* Adds an operation of all, of a few neighbours, or from one rank to the next. */
+static void add_sizes(struct sim_job *job, unsigned rank)
+{
+	const struct sim_options *options = &job->options;
+	unsigned step = job->step, comm = SIZES_ALL;
+	double what = chance(job, 0, 700);
+	uint64_t bytes = UINT64_C(1)
+			 << (18 + (int)floor(6 * chance(job, 0, 701)));
+
+	if (options->neighbours > 0 && what < -0.2) {
+		unsigned groups = options->ranks / options->neighbours;
+
+		comm = SIZES_NEIGHBOURS;
+		if (rank / options->neighbours != step % groups)
+			return;
+	} else if (options->sends && what <= 0.4) {
+		comm = rank == step % options->ranks ? SIZES_FIRST :
+						       SIZES_SECOND;
+		if (comm == SIZES_SECOND && rank != (step + 1) % options->ranks)
+			return;
+	}
+	/* Sometimes there is nothing to compute. */
+	if (chance(job, 0, 702) > -0.6)
+		compute(job, rank, options->work_ns);
+	if (comm < SIZES_FIRST)
+		add_collective(job, rank, comm, bytes, INLINED);
+	else
+		add_operation(job, rank,
+			      comm == SIZES_FIRST ? SIM_SEND : SIM_RECEIVE,
+			      comm, bytes, INLINED, comm == SIZES_FIRST);
+}
+
+/* --- Programs ------------------------------------------------------------- */
+
+void sim_make_program(struct sim_job *job, unsigned rank)
+{
+	static void (*const shapes[])(struct sim_job *, unsigned) = {
+		[SIM_DDP] = add_ddp,           [SIM_TENSOR] = add_tensor,
+		[SIM_PIPELINE] = add_pipeline, [SIM_3D] = add_3d,
+		[SIM_FSDP] = add_fsdp,         [SIM_MOE] = add_moe,
+		[SIM_BUFFERS] = add_buffers,   [SIM_SERVER] = add_server,
+		[SIM_SIZES] = add_sizes,
+	};
+	const struct sim_options *options = &job->options;
+	struct sim_rank *self = &job->ranks[rank];
+
+	self->actions = self->at = self->works = 0;
+	self->had_fault = false;
+	add_work(job, rank, SIM_ON_HOST, options->gap_ns);
+	if (options->pause_period > 0 && job->step % options->pause_period == 0)
+		add_work(job, rank, SIM_ON_HOST, options->pause_ns);
+	if (!options->each && options->shape != SIM_3D)
+		add_fault(job, rank);
+	shapes[options->shape](job, rank);
+	if (options->barrier_period > 0 &&
+	    (job->step + 1) % options->barrier_period == 0)
+		add_collective(job, rank, 0, 4, INLINED);
+}
+
+/* --- Communicators -------------------------------------------------------- */
+
+static struct sim_comm *add_comm(struct sim_job *job, unsigned size)
+{
+	struct sim_comm *comm = &job->comms[job->comm_count++];
+
+	comm->id = ncs_hash(job->options.seed * 64 + job->comm_count);
+	comm->members = sim_alloc(size, sizeof(*comm->members));
+	return comm;
+}
+
+static void add_member(struct sim_job *job, struct sim_comm *comm,
+		       unsigned kind, unsigned rank)
+{
+	job->ranks[rank].comm[kind] = (unsigned)(comm - job->comms);
+	job->ranks[rank].member[kind] = comm->count;
+	comm->members[comm->count++] = rank;
+}
+
+/* Adds the communicators of a kind: of `size` ranks that are `apart` ranks
+ * apart. */
+static void add_comms(struct sim_job *job, unsigned kind, unsigned size,
+		      unsigned apart)
+{
+	unsigned ranks = job->options.ranks, first = 0;
+
+	while (first < ranks) {
+		for (unsigned i = first; i < first + apart; i++) {
+			struct sim_comm *comm = add_comm(job, size);
+
+			for (unsigned k = 0; k < size; k++)
+				add_member(job, comm, kind, i + k * apart);
+		}
+		first += size * apart;
+	}
+}
+
+static unsigned group_size(const struct sim_job *job)
+{
+	unsigned ranks = job->options.ranks;
+
+	if (job->options.communicators == 1 || ranks < 4 || ranks % 2)
+		return ranks;
+	return ranks % 8 == 0 && ranks > 8 ? 8 : ranks / 2;
+}
+
+/* Two ranks share layers; from eight ranks on, the model is there twice. */
+static void make_3d_comms(struct sim_job *job)
+{
+	unsigned ranks = job->options.ranks, half = ranks / 2;
+	unsigned width = 2, stages = half / width;
+
+	if (ranks < 8) {
+		half = 1;
+		stages = ranks < 4 ? ranks : ranks / width;
+		width = ranks < 4 ? 1 : width;
+	}
+	add_comms(job, SIM_GROUP_PIPE, stages, width);
+	add_comms(job, SIM_GROUP_TENSOR, 2, 1);
+	add_comms(job, SIM_GROUP_DATA, ranks / half, half);
+	add_comms(job, SIM_GROUP_ALL, ranks, 1);
+}
+
+static void make_comms_of_sizes(struct sim_job *job)
+{
+	const struct sim_options *options = &job->options;
+
+	add_comms(job, SIZES_ALL, options->ranks, 1);
+	if (options->neighbours > 0)
+		add_comms(job, SIZES_NEIGHBOURS, options->neighbours, 1);
+	for (unsigned i = 0; options->sends && i < options->ranks; i++) {
+		struct sim_comm *comm = add_comm(job, 2);
+
+		add_member(job, comm, SIZES_FIRST, i);
+		add_member(job, comm, SIZES_SECOND, (i + 1) % options->ranks);
+	}
+}
+
+void sim_make_comms(struct sim_job *job)
+{
+	unsigned ranks = job->options.ranks, group = group_size(job);
+	bool is_tensor = job->options.shape == SIM_TENSOR;
+
+	if (job->options.shape == SIM_3D) {
+		make_3d_comms(job);
+		return;
+	}
+	if (job->options.shape == SIM_SIZES) {
+		make_comms_of_sizes(job);
+		return;
+	}
+	add_comms(job, 0, is_tensor ? group : ranks, 1);
+	if (job->options.communicators > 1 &&
+	    job->options.shape == SIM_PIPELINE)
+		add_comms(job, 1, ranks, 1);
+	else if (job->options.communicators > 1)
+		add_comms(job, 1, is_tensor ? ranks / group : group,
+			  is_tensor ? group : 1);
+	if (job->options.communicators > 2)
+		add_comms(job, 2, ranks, 1);
+	if (job->options.communicators > 3)
+		add_comms(job, 3, ranks / group, group);
+}

@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: MIT */
+/* Simulated jobs as sources; see sim_source.h. */
+#include "test/unit/support/simulator/sim_source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ncclstat/abi_header.h"
+#include "ncclstat/size_class.h"
+#include "shm/array.h"
+
+#define US 1e3
+
+/* The proxy thread sees the end of an operation so much later. */
+#define PROXY_LATE_NS (200 * US)
+/* Sockets take data in this time. */
+#define BUFFERED_NS (5 * US)
+#define GPU_ERROR_NS 5e3
+#define STREAM_ERROR_NS 2e3
+
+struct sim_record {
+	double published_ns;
+	size_t order;
+	struct ncs_record record;
+};
+
+struct sim_class {
+	struct ncs_class_view view;
+	uint64_t buckets[NCS_HISTOGRAM_BUCKETS];
+};
+
+/* A communicator of one process: what a segment shows. */
+struct sim_segment {
+	char id[32];
+	struct sim_class *classes;
+	size_t class_count, class_capacity;
+	struct sim_record *records;
+	size_t count, capacity, taken;
+	uint64_t operations;
+	struct ncs_header header;
+	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
+	struct ncs_channel_view channels[2]; /* sends, receives */
+};
+
+static uint64_t gpu_offset_ns(unsigned rank)
+{
+	return UINT64_C(1700000000000000000) + rank * UINT64_C(13000000);
+}
+
+static uint64_t gpu_ns(const struct sim_job *job, unsigned rank, double true_ns)
+{
+	return sim_clock_ns(job, rank,
+			    true_ns + GPU_ERROR_NS * sim_error(job, 2, rank)) +
+	       gpu_offset_ns(rank);
+}
+
+/* --- Records -------------------------------------------------------------- */
+
+/* An operation as one rank took part in it. */
+struct sim_taken {
+	const struct sim_job *job;
+	struct sim_segment *segment;
+	const struct sim_operation *operation;
+	const struct sim_part *part;
+	double end_ns; /* of all that is recorded of it */
+};
+
+/* Makes the record of a span with two moments in it, 0 if there is none. */
+static struct ncs_record span(const struct sim_taken *taken, unsigned event,
+			      double from_ns, double until_ns, double first_ns,
+			      double second_ns)
+{
+	const struct sim_part *part = taken->part;
+	uint64_t start = sim_clock_ns(taken->job, part->rank, from_ns);
+#define SINCE_START(ns) \
+	((ns) > 0 ? sim_clock_ns(taken->job, part->rank, ns) - start : 0)
+
+	return (struct ncs_record){
+		.start = start,
+		.event = (uint8_t)event,
+		.function = (uint8_t)part->function,
+		.operation = (uint32_t)taken->segment->operations,
+		.peer = -1,
+		.value = part->action->bytes,
+		.duration =
+			sim_clock_ns(taken->job, part->rank, until_ns) - start,
+		.delta = { SINCE_START(first_ns), SINCE_START(second_ns) },
+	};
+#undef SINCE_START
+}
+
+static void publish(struct sim_taken *taken, double now_ns,
+		    const struct ncs_record *record)
+{
+	struct sim_segment *segment = taken->segment;
+
+	if (ncs_array_reserve(&segment->records, &segment->capacity,
+			      segment->count + 1,
+			      sizeof(*segment->records)) != 0)
+		abort();
+	segment->records[segment->count] =
+		(struct sim_record){ now_ns, segment->count, *record };
+	segment->count++;
+}
+
+/* A step, and the ends of its first two waits. */
+struct sim_wait {
+	bool send;
+	int peer;
+	double start_ns, first_ns, second_ns, stop_ns;
+};
+
+/* Records a step, and the proxy operation that consists of it. */
+static void record_step(struct sim_taken *taken, const struct sim_wait *step)
+{
+	double stop_ns = step->stop_ns;
+	struct ncs_record record = span(taken, NCS_EVENT_PROXY_STEP,
+					step->start_ns, stop_ns, step->first_ns,
+					step->second_ns);
+
+	record.flags = step->send ? NCS_RECORD_SEND : 0;
+	record.peer = step->peer;
+	publish(taken, stop_ns, &record);
+	stop_ns += PROXY_LATE_NS;
+	record = span(taken, NCS_EVENT_PROXY_OP, step->start_ns, stop_ns,
+		      step->start_ns + 1 * US, step->start_ns + 1 * US);
+	record.flags = step->send ? NCS_RECORD_SEND : 0;
+	record.peer = step->peer;
+	record.number = 1;
+	publish(taken, stop_ns, &record);
+	taken->end_ns = fmax(taken->end_ns, stop_ns);
+}
+
+/* Records what a rank sends on once it has data to send. */
+static void record_send(struct sim_taken *taken, int peer, double data_ns,
+			double posted_ns)
+{
+	const struct sim_part *part = taken->part;
+	struct sim_wait step = {
+		.send = true,
+		.peer = peer,
+		.start_ns = part->launched_ns + 5 * US,
+		.first_ns = part->late_ns > 0 ? posted_ns : data_ns,
+		.second_ns = posted_ns,
+		.stop_ns = posted_ns + (taken->job->options.buffered ?
+						BUFFERED_NS :
+						part->wire_ns),
+	};
+
+	if (part->late_ns > 0 && taken->job->options.fault == SIM_ASLEEP)
+		step.start_ns = posted_ns - 2 * US;
+	record_step(taken, &step);
+}
+
+static void record_receive(struct sim_taken *taken, int peer, double came_ns)
+{
+	struct sim_wait step = {
+		.peer = peer,
+		.start_ns = taken->part->launched_ns + 5 * US,
+		.first_ns = came_ns,
+		.second_ns = came_ns + 5 * US,
+		.stop_ns = came_ns + 10 * US,
+	};
+
+	record_step(taken, &step);
+}
+
+/* Records what a rank does in a tree: data comes from those below it and goes up
+ * with its own; from the root it comes back. */
+static void record_tree(struct sim_taken *taken)
+{
+	const struct sim_part *part = taken->part;
+	const struct sim_hop *hops = taken->operation->hops;
+	const struct sim_hop *own = &hops[part->member];
+	unsigned members = taken->operation->comm->count;
+	unsigned below = 2 * part->member + 1;
+	int above = ((int)part->member - 1) / 2;
+	double back_ns = part->end_ns - 10 * US;
+
+	for (unsigned i = below; i < below + 2 && i < members; i++)
+		record_receive(taken, (int)i, hops[i].came_ns);
+	if (part->member > 0) {
+		record_send(taken, above, own->data_ns, own->posted_ns);
+		record_receive(taken, above, back_ns);
+	}
+	for (unsigned i = below; i < below + 2 && i < members; i++) {
+		struct sim_wait back = {
+			.send = true,
+			.peer = (int)i,
+			.start_ns = part->launched_ns + 5 * US,
+			.first_ns = back_ns - 2 * US,
+			.second_ns = back_ns - 1 * US,
+			.stop_ns = back_ns,
+		};
+
+		if (part->member == 0 && i == below)
+			record_send(taken, (int)i, own->data_ns,
+				    own->posted_ns);
+		else
+			record_step(taken, &back);
+	}
+}
+
+static void record_kernel(struct sim_taken *taken)
+{
+	const struct sim_part *part = taken->part;
+	const struct sim_job *job = taken->job;
+	double stop_ns = part->end_ns;
+	struct ncs_record record;
+
+	if (job->options.transport == SIM_TREE &&
+	    (part->action->kind != SIM_COLLECTIVE ||
+	     taken->operation->comm->count > 1))
+		stop_ns = fmin(stop_ns, part->begun_ns + 40 * US);
+	record = span(taken, NCS_EVENT_KERNEL_CH, part->begun_ns,
+		      stop_ns + 50 * US, 0, 0);
+	record.value = gpu_ns(job, part->rank, part->begun_ns);
+	record.number = gpu_ns(job, part->rank, stop_ns) - record.value;
+	publish(taken, stop_ns + 50 * US, &record);
+	taken->end_ns = fmax(taken->end_ns, stop_ns + 50 * US);
+}
+
+static void record_call(struct sim_taken *taken, bool is_p2p)
+{
+	const struct sim_part *part = taken->part;
+	bool is_plain = taken->job->options.transport == SIM_PLAIN;
+	unsigned stream = part->action->comm;
+	struct ncs_record record =
+		span(taken, is_p2p ? NCS_EVENT_P2P_API : NCS_EVENT_COLL_API,
+		     part->called_ns, part->launched_ns + 2 * US, 0, 0);
+
+	if (is_plain)
+		stream = !part->action->inlined;
+	record.operation = 0;
+	record.delta[0] = NCS_RECORD_STREAM(0x7000 + stream);
+	publish(taken, part->launched_ns + 2 * US, &record);
+	if (!is_plain)
+		return;
+	record.event = NCS_EVENT_KERNEL_LAUNCH;
+	record.duration -= (uint64_t)(2 * US);
+	publish(taken, part->launched_ns, &record);
+}
+
+static bool is_on_stream(const struct sim_job *job)
+{
+	return job->options.transport == SIM_NVLINK ||
+	       job->options.transport == SIM_MIXED ||
+	       job->options.transport == SIM_PLAIN;
+}
+
+static struct ncs_record on_stream(struct sim_taken *taken, unsigned event)
+{
+	const struct sim_part *part = taken->part;
+	double begun_ns = part->begun_ns, start_ns = part->launched_ns;
+	struct ncs_record record;
+
+	if (taken->job->options.transport != SIM_PLAIN)
+		begun_ns +=
+			STREAM_ERROR_NS *
+			sim_error(taken->job, 3,
+				  taken->segment->operations * 64 + part->rank);
+	start_ns = fmin(start_ns, begun_ns - 1);
+	record = span(taken, event, start_ns, part->end_ns, start_ns + 1,
+		      begun_ns);
+	record.flags = NCS_RECORD_ON_STREAM;
+	taken->end_ns = fmax(taken->end_ns, part->end_ns + 100 * US);
+	return record;
+}
+
+static void record_part(struct sim_taken *taken)
+{
+	const struct sim_part *part = taken->part;
+	bool is_p2p = part->action->kind != SIM_COLLECTIVE;
+	unsigned event = is_p2p ? NCS_EVENT_P2P : NCS_EVENT_COLL;
+	double start_ns = part->launched_ns;
+	struct ncs_record record;
+
+	taken->end_ns = part->end_ns;
+	taken->segment->operations++;
+	record_call(taken, is_p2p);
+	if (taken->operation->is_tree)
+		record_tree(taken);
+	else if (part->sends)
+		record_send(taken, part->next, part->begun_ns + 10 * US,
+			    part->ready_ns + 20 * US + part->late_ns);
+	if (part->receives && !taken->operation->is_tree)
+		record_receive(taken, part->before, part->came_ns);
+	if (is_on_stream(taken->job)) {
+		record = on_stream(taken, event);
+	} else {
+		record_kernel(taken);
+		record = span(
+			taken, event, start_ns, taken->end_ns,
+			start_ns + 3 * US,
+			part->sends || part->receives ? start_ns + 5 * US : 0);
+	}
+	record.peer = is_p2p ? part->next : part->action->peer;
+	record.number = part->number;
+	if (is_p2p)
+		record.flags |= NCS_RECORD_NUMBERED;
+	publish(taken, taken->end_ns + 1, &record);
+}
+
+/* Records what all ranks did in an operation. */
+static void take(struct sim_job *job, const struct sim_operation *operation)
+{
+	struct sim_source *self =
+		(void *)((char *)job - offsetof(struct sim_source, job));
+	struct sim_segment *segments =
+		self->segments[operation->comm - job->comms];
+
+	for (size_t i = 0; i < operation->count; i++) {
+		struct sim_taken taken = {
+			.job = job,
+			.segment = &segments[operation->parts[i].member],
+			.operation = operation,
+			.part = &operation->parts[i],
+		};
+
+		record_part(&taken);
+		self->end_ns = fmax(self->end_ns, taken.end_ns);
+	}
+}
+
+/* --- The source ----------------------------------------------------------- */
+
+static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
+		 size_t why_size)
+{
+	struct sim_source *self = (struct sim_source *)source;
+
+	(void)why;
+	(void)why_size;
+	self->now_ns = now_ns;
+	self->comm_place = self->member_place = 0;
+	return 0;
+}
+
+/* Counts the time of an operation in its class, as the plugin does. */
+static void count_class(struct sim_segment *segment,
+			const struct ncs_record *record)
+{
+	unsigned timing = record->flags & NCS_RECORD_ON_STREAM ?
+				  NCS_TIMING_STREAM :
+				  NCS_TIMING_PROXY;
+	unsigned size_class = ncs_size_class(record->value);
+	uint64_t time_ns = record->duration - record->delta[1];
+	struct sim_class *found = NULL;
+	struct ncs_class_times *times;
+
+	for (size_t i = 0; i < segment->class_count; i++)
+		if (segment->classes[i].view.function == record->function &&
+		    segment->classes[i].view.size_class == size_class)
+			found = &segment->classes[i];
+	if (!found) {
+		if (ncs_array_reserve(&segment->classes,
+				      &segment->class_capacity,
+				      segment->class_count + 1,
+				      sizeof(*segment->classes)) != 0)
+			abort();
+		found = &segment->classes[segment->class_count++];
+		memset(found, 0, sizeof(*found));
+		found->view.function = record->function;
+		found->view.size_class = size_class;
+	}
+	found->view.operations++;
+	found->buckets[ncs_histogram_bucket(time_ns)]++;
+	times = &found->view.times[timing];
+	times->timed++;
+	times->time_ns += time_ns;
+	times->bytes += record->value;
+	times->count = NCS_HISTOGRAM_BUCKETS;
+}
+
+/* Counts what a record tells, as the plugin does. */
+static void count_record(struct sim_segment *segment,
+			 const struct ncs_record *record)
+{
+	bool send = record->flags & NCS_RECORD_SEND;
+	struct ncs_function_view *function =
+		&segment->functions[record->function];
+	struct ncs_channel_view *channel = &segment->channels[!send];
+	uint64_t wait_ns[3] = { record->delta[0],
+				record->delta[1] - record->delta[0],
+				record->duration - record->delta[1] };
+
+	if (record->event == NCS_EVENT_COLL || record->event == NCS_EVENT_P2P) {
+		function->calls++;
+		function->operations++;
+		function->operations_done++;
+		function->with_children++;
+		if (record->event == NCS_EVENT_COLL)
+			function->last_sequence_number = record->number;
+		count_class(segment, record);
+	}
+	if (record->event != NCS_EVENT_PROXY_STEP)
+		return;
+	channel->operations_started++;
+	channel->operations_done++;
+	channel->steps_started++;
+	channel->steps_done++;
+	channel->bytes += record->value;
+	for (unsigned i = 0; i < 3; i++)
+		channel->time_ns[(send ? NCS_CHANNEL_SEND_GPU_WAIT :
+					 NCS_CHANNEL_RECV_WAIT) +
+				 i] += wait_ns[i];
+}
+
+static bool is_call(const struct ncs_record *record)
+{
+	return record->event == NCS_EVENT_COLL_API ||
+	       record->event == NCS_EVENT_P2P_API;
+}
+
+/* Returns whether a record was overwritten before anybody looked. */
+static bool is_forgotten(const struct sim_source *self,
+			 const struct sim_record *record)
+{
+	unsigned event = record->record.event;
+
+	if (record->published_ns >= self->forget_ns)
+		return false;
+	return self->past >= SIM_PAST_COUNTERS ||
+	       (self->past == SIM_PAST_OPERATIONS &&
+		(event == NCS_EVENT_PROXY_STEP || event == NCS_EVENT_PROXY_OP));
+}
+
+/* Takes what has been published since the last pass, lane by lane: calls come
+ * from the application's thread, all else from another one. */
+static void take_records(struct sim_source *self, struct sim_segment *segment,
+			 struct ncs_sample *sample)
+{
+	double now_ns = (double)(self->now_ns - SIM_BEGIN_NS);
+	size_t end = segment->taken, count = 0;
+
+	while (end < segment->count &&
+	       segment->records[end].published_ns <= now_ns)
+		end++;
+	if (ncs_array_reserve(&self->batch, &self->batch_capacity,
+			      end - segment->taken + 1,
+			      sizeof(*self->batch)) != 0)
+		abort();
+	for (unsigned calls = 0; calls < 2; calls++)
+		for (size_t i = segment->taken; i < end; i++) {
+			const struct ncs_record *record =
+				&segment->records[i].record;
+
+			if (is_call(record) != !calls)
+				continue;
+			count_record(segment, record);
+			if (!is_forgotten(self, &segment->records[i]))
+				self->batch[count++] = *record;
+		}
+	segment->taken = end;
+	sample->records = self->batch;
+	sample->record_count = count;
+}
+
+/* Shows the times of classes in a snapshot. */
+static void show_classes(struct sim_source *self,
+			 const struct sim_segment *segment)
+{
+	size_t count = segment->class_count;
+
+	if (ncs_array_reserve(&self->classes, &self->class_capacity, count + 1,
+			      sizeof(*self->classes)) != 0 ||
+	    ncs_array_reserve(&self->buckets, &self->bucket_capacity,
+			      (count + 1) * NCS_HISTOGRAM_BUCKETS,
+			      sizeof(*self->buckets)) != 0)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		self->classes[i] = segment->classes[i].view;
+		for (unsigned k = 0; k < NCS_TIMING_COUNT; k++)
+			self->classes[i].times[k].place =
+				i * NCS_HISTOGRAM_BUCKETS;
+		memcpy(&self->buckets[i * NCS_HISTOGRAM_BUCKETS],
+		       segment->classes[i].buckets,
+		       sizeof(segment->classes[i].buckets));
+	}
+	self->snapshot.classes = self->classes;
+	self->snapshot.class_count = count;
+	self->snapshot.class_buckets = self->buckets;
+	self->snapshot.class_bucket_count = count * NCS_HISTOGRAM_BUCKETS;
+}
+
+static void take_snapshot(struct sim_source *self, const struct sim_comm *comm,
+			  unsigned member)
+{
+	struct ncs_snapshot *snapshot = &self->snapshot;
+	struct sim_segment *segment =
+		&self->segments[comm - self->job.comms][member];
+	unsigned rank = comm->members[member];
+	uint64_t taken_ns = sim_clock_ns(&self->job, rank,
+					 (double)(self->now_ns - SIM_BEGIN_NS));
+
+	*snapshot = (struct ncs_snapshot){
+		.taken_ns = taken_ns,
+		.last_call_ns = taken_ns,
+		.identity = { .known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK |
+				       NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES,
+			      .comm_id = comm->id,
+			      .rank = (int)member,
+			      .nranks = (int)comm->count,
+			      .nnodes = 1 },
+	};
+	memcpy(snapshot->functions, segment->functions,
+	       sizeof(snapshot->functions));
+	if (self->past == SIM_PAST_COUNTERS)
+		show_classes(self, segment);
+	if (self->job.options.transport == SIM_PLAIN)
+		return;
+	if (is_on_stream(&self->job))
+		snapshot->launches.error_ns = (uint64_t)STREAM_ERROR_NS;
+	else
+		snapshot->gpu_clock = (struct ncs_gpu_clock_view){
+			.known = true,
+			.told_ns = taken_ns,
+			.offset_ns = (int64_t)gpu_offset_ns(rank),
+			.error_ns = (uint64_t)GPU_ERROR_NS,
+			.quantum_ns = 32,
+		};
+	if (self->job.options.transport == SIM_NVLINK)
+		return;
+	snapshot->channels = segment->channels;
+	snapshot->channel_count = 2;
+}
+
+static bool next(struct ncs_source *source, struct ncs_sample *sample)
+{
+	struct sim_source *self = (struct sim_source *)source;
+	const struct sim_comm *comm;
+	struct sim_segment *segment;
+
+	if (self->comm_place == self->job.comm_count)
+		return false;
+	comm = &self->job.comms[self->comm_place];
+	segment = &self->segments[comm - self->job.comms][self->member_place];
+	*sample = (struct ncs_sample){
+		.id = segment->id,
+		.attach = NCS_ATTACHED,
+		.header = &segment->header,
+		.snapshot = &self->snapshot,
+		.clock_is_aligned = sim_has_hosts(&self->job),
+		.clock_error_ns = sim_has_hosts(&self->job) ?
+					  (uint64_t)SIM_HOST_ERROR_NS :
+					  0,
+	};
+	take_records(self, segment, sample);
+	take_snapshot(self, comm, self->member_place);
+	if (++self->member_place == comm->count) {
+		self->member_place = 0;
+		self->comm_place++;
+	}
+	return true;
+}
+
+static void close_source(struct ncs_source *source)
+{
+	(void)source;
+}
+
+/* --- The job -------------------------------------------------------------- */
+
+static void make_header(const struct sim_job *job, unsigned rank,
+			struct ncs_header *header)
+{
+	header->api_version = 5;
+	header->pid = 1000 + 100 * job->options.number + rank;
+	header->process_start = 1 + header->pid;
+	header->clock.multiplier = UINT64_C(1) << 32;
+	snprintf(header->host, sizeof(header->host), "host%u",
+		 sim_host(job, rank));
+	snprintf(header->boot_id, sizeof(header->boot_id), "boot%u",
+		 sim_host(job, rank));
+}
+
+static struct sim_segment *make_segments(const struct sim_job *job,
+					 unsigned number)
+{
+	const struct sim_comm *comm = &job->comms[number];
+	struct sim_segment *segments =
+		sim_alloc(comm->count, sizeof(*segments));
+
+	for (unsigned k = 0; k < comm->count; k++) {
+		struct sim_segment *segment = &segments[k];
+
+		make_header(job, comm->members[k], &segment->header);
+		snprintf(segment->id, sizeof(segment->id), "truth%u/%u.%u",
+			 job->options.number, number, k);
+		for (unsigned f = 0; f < NCS_FUNCTION_COUNT; f++)
+			segment->functions[f].last_sequence_number =
+				NCS_NO_SEQUENCE_NUMBER;
+		segment->channels[0].peer = (int)((k + 1) % comm->count);
+		segment->channels[0].send = true;
+		segment->channels[1].peer =
+			(int)((k + comm->count - 1) % comm->count);
+	}
+	return segments;
+}
+
+static int compare_published(const void *left, const void *right)
+{
+	const struct sim_record *a = left, *b = right;
+
+	if (a->published_ns != b->published_ns)
+		return a->published_ns < b->published_ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+struct sim_source *sim_source_new(const struct sim_options *options)
+{
+	struct sim_source *self = sim_alloc(1, sizeof(*self));
+	struct sim_job *job = &self->job;
+
+	self->source.begin = begin;
+	self->source.next = next;
+	self->source.close = close_source;
+	sim_job_init(job, options);
+	job->take = take;
+	self->segments = sim_alloc(job->comm_count, sizeof(*self->segments));
+	for (unsigned i = 0; i < job->comm_count; i++)
+		self->segments[i] = make_segments(job, i);
+	sim_job_run(job);
+	for (unsigned i = 0; i < job->comm_count; i++)
+		for (unsigned k = 0; k < job->comms[i].count; k++) {
+			struct sim_segment *segment = &self->segments[i][k];
+
+			if (segment->count > 0)
+				qsort(segment->records, segment->count,
+				      sizeof(*segment->records),
+				      compare_published);
+		}
+	return self;
+}
+
+void sim_source_free(struct sim_source *self)
+{
+	for (unsigned i = 0; i < self->job.comm_count; i++) {
+		for (unsigned k = 0; k < self->job.comms[i].count; k++) {
+			free(self->segments[i][k].records);
+			free(self->segments[i][k].classes);
+		}
+		free(self->segments[i]);
+	}
+	free(self->segments);
+	free(self->batch);
+	free(self->classes);
+	free(self->buckets);
+	sim_job_release(&self->job);
+	free(self);
+}
+
+void sim_source_forget(struct sim_source *self, unsigned step,
+		       enum sim_past past)
+{
+	self->past = past;
+	self->forget_ns = self->job.begins_ns[step];
+}
+
+/* --- The truth ------------------------------------------------------------- */
+
+double sim_source_met_ns(const struct sim_source *self)
+{
+	double first_ns = INFINITY;
+
+	for (unsigned i = 0; i < self->job.comm_count; i++)
+		if (self->job.comms[i].collectives > 0)
+			first_ns =
+				fmin(first_ns, self->job.comms[i].ready_ns[0]);
+	return first_ns;
+}
+
+uint64_t sim_source_end_ns(const struct sim_source *self)
+{
+	return SIM_BEGIN_NS + (uint64_t)llround(self->end_ns);
+}
+
+static const struct sim_comm *find_comm(const struct sim_source *self,
+					uint64_t comm_id)
+{
+	for (unsigned i = 0; i < self->job.comm_count; i++)
+		if (self->job.comms[i].id == comm_id)
+			return &self->job.comms[i];
+	abort();
+}
+
+uint64_t sim_source_collectives(const struct sim_source *self, uint64_t comm_id,
+				uint64_t until_ns)
+{
+	const struct sim_comm *comm = find_comm(self, comm_id);
+	double now_ns = (double)(until_ns - SIM_BEGIN_NS);
+	uint64_t count = 0;
+
+	while (count < comm->collectives && comm->ready_ns[count] < now_ns)
+		count++;
+	return count;
+}
+
+double sim_source_ready_ns(const struct sim_source *self, uint64_t comm_id,
+			   uint64_t number)
+{
+	return find_comm(self, comm_id)->ready_ns[number];
+}
