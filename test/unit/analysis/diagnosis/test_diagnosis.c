@@ -14,7 +14,7 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "tui/text/finding_text.h"
 #include "test/unit/support/scripted_source.h"
-#include "test/unit/support/simulated_job.h"
+#include "test/unit/support/simulator/sim_states.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -30,7 +30,7 @@ struct watch {
 
 static void watch_open(struct watch *watch, const struct sim_options *options)
 {
-	watch->source = sim_open(options);
+	watch->source = sim_states_open(options);
 	watch->now_ns = 0;
 	ncs_model_init(&watch->model);
 	ncs_diagnosis_init(&watch->diagnosis);
@@ -71,7 +71,7 @@ static const struct {
 	{ SIM_GPU_LATE, NCS_VERDICT_GPU_LATE, STUCK, 0 },
 	{ SIM_CONSUMER_LATE, NCS_VERDICT_CONSUMER_LATE, STUCK, 1 },
 	{ SIM_SLOW_PEER, NCS_VERDICT_SLOW_RANK, SLOW, 0 },
-	{ SIM_SLOW_LINK, NCS_VERDICT_SLOW_NETWORK, SLOW, 0 },
+	{ SIM_NETWORK, NCS_VERDICT_SLOW_NETWORK, SLOW, 0 },
 	{ SIM_STUCK_LINK, NCS_VERDICT_NETWORK, STUCK, 0 },
 	{ SIM_PROXY_ASLEEP, NCS_VERDICT_PROXY_ASLEEP, STUCK, 0 },
 	{ SIM_LAUNCHER, NCS_VERDICT_LAUNCHER_BLOCKED, STUCK, 0 },
@@ -98,7 +98,7 @@ static void describe(const struct watch *watch, const char *when, size_t i,
 	print_message("%s: %s, %u ranks in groups of %u, seed %llu, victim %u,"
 		      " at %llu ms, visible at %llu ms:\n",
 		      when, sim_fault_name(scenarios[i].fault), options->ranks,
-		      options->groups, (unsigned long long)options->seed,
+		      options->neighbours, (unsigned long long)options->seed,
 		      options->victim, (unsigned long long)(watch->now_ns / MS),
 		      (unsigned long long)(sim_visible_ns(watch->source) / MS));
 	for (size_t k = 0; k < diagnosis->count; k++)
@@ -181,13 +181,13 @@ static void every_fault_is_found_with_its_root(void **state)
 				struct sim_options options = {
 					.seed = i + k,
 					.ranks = sizes[k],
-					.groups = groups ? 2 : 0,
+					.neighbours = groups ? 2 : 0,
 					.channels = 2,
 					.api_version = 5,
-					.compute_ns = 20 * MS,
+					.work_ns = 20 * MS,
 					.jitter = 0.5,
 					.fault = scenarios[i].fault,
-					.fault_ns = FAULT_NS,
+					.from_ns = FAULT_NS,
 					.victim = sizes[k] / 2 & ~1u,
 				};
 
@@ -211,9 +211,9 @@ static struct sim_options eight_ranks(enum sim_fault fault)
 		.ranks = 8,
 		.channels = 1,
 		.api_version = 5,
-		.compute_ns = 20 * MS,
+		.work_ns = 20 * MS,
 		.fault = fault,
-		.fault_ns = FAULT_NS,
+		.from_ns = FAULT_NS,
 		.victim = 4,
 	};
 }
@@ -278,7 +278,7 @@ static void a_job_without_network_is_judged_by_its_calls(void **state)
 	struct watch watch;
 
 	(void)state;
-	options.nvlink = true;
+	options.is_nvlink = true;
 	found = find(&watch, &options);
 	assert_int_equal(found->verdict, NCS_VERDICT_RANK_MISSING);
 	assert_int_equal(found->confidence, NCS_CONFIDENCE_LIKELY);
@@ -350,15 +350,15 @@ static void a_process_that_begins_late_is_accused_of_nothing_else(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 16; i++) {
-		struct sim_options options = eight_ranks(SIM_NO_FAULT);
+		struct sim_options options = eight_ranks(SIM_HEALTHY);
 		struct watch watch;
 		bool is_told = false;
 
-		options.fault_ns = UINT64_MAX;
+		options.from_ns = UINT64_MAX;
 		options.seed = i;
 		options.api_version = i % 2 ? 5 : 4;
-		options.groups = i % 4 / 2 ? 2 : 0;
-		options.compute_ns = 500 * MS;
+		options.neighbours = i % 4 / 2 ? 2 : 0;
+		options.work_ns = 500 * MS;
 		options.birth_ns = 5 * SECOND + i * 50 * MS;
 		watch_open(&watch, &options);
 		while (watch.now_ns < 12 * SECOND)
@@ -2011,17 +2011,17 @@ static void make_healthy(struct sim_options *options, uint64_t seed)
 	*options = (struct sim_options){
 		.seed = seed,
 		.ranks = sizes[r % 8],
-		.groups = r >> 3 & 1 ? 2 : 0,
+		.neighbours = r >> 3 & 1 ? 2 : 0,
 		.channels = 1 + (unsigned)(r >> 4 & 1),
 		.api_version = 1 + (unsigned)(r >> 5 & 7) % 7,
-		.nvlink = (r >> 8 & 7) == 0,
-		.compute_ns = (5 + (r >> 11 & 63)) * MS,
+		.is_nvlink = (r >> 8 & 7) == 0,
+		.work_ns = (5 + (r >> 11 & 63)) * MS,
 		.jitter = (double)(r >> 17 & 3),
 		.stall_ns = (r >> 19 & 1) ? 600 * MS : 0,
 		.phase_ns = (r >> 20 & 3) ? (r >> 20 & 3) * 7 * SECOND : 0,
-		.queued = r >> 22 & 1,
-		.idle = (r >> 23 & 3) == 0,
-		.fault_ns = 4 * SECOND,
+		.is_queued = r >> 22 & 1,
+		.is_idle = (r >> 23 & 3) == 0,
+		.from_ns = 4 * SECOND,
 	};
 	if ((r >> 25 & 3) == 0)
 		options->seen = (options->ranks + 1) / 2;

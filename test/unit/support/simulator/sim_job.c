@@ -4,6 +4,7 @@
  * A step is computed rank by rank, as far as each can go: at an operation a rank
  * stops until all others of it have come there.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -284,6 +285,9 @@ static bool go_on(struct sim_job *job, unsigned rank)
 			self->compute_ns = fmax(self->compute_ns,
 						self->comm_ns[action->comm]);
 			break;
+		case SIM_BLOCK:
+			self->host_ns = fmax(self->host_ns, self->compute_ns);
+			break;
 		default:
 			moved |= !self->is_there;
 			come(job, self);
@@ -313,6 +317,25 @@ static void end_step(struct sim_job *job, struct sim_rank *self)
 	job->ends_ns[step] += self->compute_ns / job->options.ranks;
 }
 
+double sim_job_ready_ns(const struct sim_job *job)
+{
+	double ready_ns = INFINITY;
+
+	for (unsigned i = 0; i < job->options.ranks; i++)
+		ready_ns = fmin(ready_ns, job->ranks[i].host_ns);
+	return ready_ns;
+}
+
+/* Begins the fault in this step if all hosts have come to its time. */
+static void find_fault(struct sim_job *job)
+{
+	for (unsigned i = 0; i < job->options.ranks; i++)
+		if (job->ranks[i].host_ns < job->options.from_ns)
+			return;
+	if (job->options.from_step == UINT_MAX)
+		job->options.from_step = job->step;
+}
+
 void sim_job_step(struct sim_job *job)
 {
 	unsigned ranks = job->options.ranks;
@@ -323,13 +346,11 @@ void sim_job_step(struct sim_job *job)
 	    ncs_array_reserve(&job->ends_ns, &job->end_capacity, job->step + 1,
 			      sizeof(double)) != 0)
 		abort();
-	job->begins_ns[job->step] = INFINITY;
+	job->begins_ns[job->step] = sim_job_ready_ns(job);
 	job->ends_ns[job->step] = 0;
-	for (unsigned i = 0; i < ranks; i++) {
+	find_fault(job);
+	for (unsigned i = 0; i < ranks; i++)
 		sim_make_program(job, i);
-		job->begins_ns[job->step] =
-			fmin(job->begins_ns[job->step], job->ranks[i].host_ns);
-	}
 	while (moved) {
 		moved = false;
 		for (unsigned i = 0; i < ranks; i++)
@@ -409,6 +430,9 @@ void sim_job_init(struct sim_job *job, const struct sim_options *options)
 		.move = options->transport == SIM_PLAIN ? sim_move_plainly :
 							  sim_move_on_links,
 	};
+	job->ranks[options->victim].host_ns = options->birth_ns;
+	if (options->from_ns > 0)
+		job->options.from_step = UINT_MAX;
 	sim_make_comms(job);
 	for (unsigned i = 0; i < job->comm_count; i++) {
 		struct sim_comm *comm = &job->comms[i];

@@ -49,7 +49,10 @@ enum sim_shape {
 	SIM_MOE,  /* ranks exchange tokens, and have unequal work */
 	SIM_BUFFERS, /* SIM_DDP; rank 0 broadcasts buffers at first */
 	SIM_SERVER,  /* rank 0 alone updates what it broadcasts to all */
-	SIM_SIZES,   /* a step is one AllReduce of any size, sometimes of few */
+	/* Hosts wait for each call: one of each smaller communicator of
+	 * `neighbours`, then three of all. */
+	SIM_CALLS,
+	SIM_SIZES, /* a step is one AllReduce of any size, sometimes of few */
 };
 
 /* The communicators of SIM_3D. */
@@ -82,6 +85,23 @@ enum sim_fault {
 	SIM_PROXY,   /* its proxy thread sends so much too late */
 	SIM_ASLEEP,  /* the same; it does not look at the operation before */
 	SIM_GPU,     /* its kernels take longer by this factor */
+	/* In SIM_CALLS. */
+	SIM_SLOW_PEER, /* it computes longer by this factor */
+	SIM_MISSING,   /* the victim makes no more calls */
+	/* … because it waits in a smaller communicator for a rank that makes
+	 * none */
+	SIM_ELSEWHERE,
+	SIM_STOPPED,       /* … because its process is stopped */
+	SIM_DIED,          /* … because its process died */
+	SIM_ORDER,         /* it calls another collective than the others */
+	SIM_SIZE,          /* it calls a collective with another size */
+	SIM_GPU_LATE,      /* its kernel does not start */
+	SIM_CONSUMER_LATE, /* the kernel of its receive does not start */
+	SIM_STUCK_LINK,    /* its data no longer get to the next rank */
+	SIM_PROXY_ASLEEP,  /* its proxy thread sleeps */
+	SIM_LAUNCHER,      /* the same, while its launcher is blocked */
+	SIM_DEADLOCK,      /* all ranks receive first */
+	SIM_UNMET,         /* the next rank receives from it, it never sends */
 };
 
 struct sim_options {
@@ -121,6 +141,8 @@ struct sim_options {
 	/* In SIM_3D, once a step, before the first operation in it. */
 	enum sim_group group;
 	unsigned from_step;
+	/* In SIM_CALLS, from when all hosts are at this time on. */
+	double from_ns;
 	unsigned until_step; /* 0: to the end */
 	/* From a step on, what is sent is so many times as large; 0: never. */
 	double resize;
@@ -133,10 +155,21 @@ struct sim_options {
 	double alpha_ns, beta_ns, beta_inter_node;
 	unsigned algorithm; /* enum ncs_algorithm; UNKNOWN: alternates */
 	/* In SIM_SIZES ranks work before most operations; some are of so many
-	 * `neighbours` (0: none), some go from a rank to the next. */
+	 * `neighbours` (0: none), some go from a rank to the next. In SIM_CALLS
+	 * hosts work before each call. */
 	double work_ns;
 	unsigned neighbours;
 	bool sends;
+	double stall_ns; /* SIM_CALLS sometimes adds this on one rank */
+	/* In SIM_CALLS, time that all processes compute from from_ns on: with
+	 * their kernels queued, or before they call; or they never call again. */
+	double phase_ns;
+	bool is_queued, is_idle;
+	double birth_ns; /* the victim's process begins so late */
+	/* The rest is for sim_states.h: number of processes that are visible, 0:
+	 * all; of channels; without proxy operations. */
+	unsigned seen, channels, api_version;
+	bool is_nvlink;
 };
 
 /* Returns options of a job with a fault: what the seed decides in the same way for
@@ -144,6 +177,9 @@ struct sim_options {
  * fault's size and when it comes. */
 struct sim_options sim_options(unsigned seed, enum sim_fault fault,
 			       unsigned ranks, unsigned ranks_per_host);
+
+/* Bytes of each operation of SIM_CALLS. */
+#define SIM_CALL_BYTES (UINT64_C(16) << 20)
 
 /* Returns options of a healthy job of a shape, with SIM_PLAIN. */
 struct sim_options sim_plain(enum sim_shape shape, unsigned seed);
@@ -161,6 +197,7 @@ enum sim_action_kind {
 	SIM_RECEIVE,
 	SIM_EXCHANGE, /* sends to one and receives from another one at once */
 	SIM_AWAIT,    /* the compute stream waits for the communicator's */
+	SIM_BLOCK,    /* the host waits for the compute stream */
 };
 
 /* The peer of an exchange with all others. */
@@ -253,12 +290,18 @@ void sim_job_release(struct sim_job *job);
 void sim_job_run(struct sim_job *job);
 void sim_job_step(struct sim_job *job);
 
+/* Returns when the next step begins, for its first rank. */
+double sim_job_ready_ns(const struct sim_job *job);
+
 /* Returns the share of the time from a step on that a job would be without its
  * fault. */
 double sim_share(const struct sim_options *options, unsigned from_step);
 
 /* Returns the mean time of a step from one on, in ns. */
 double sim_step_ns(const struct sim_options *options, unsigned from_step);
+
+/* Returns the name of a fault. */
+const char *sim_fault_name(enum sim_fault fault);
 
 /* Returns the algorithm of an operation. */
 unsigned sim_algorithm(const struct sim_options *options, uint64_t number);

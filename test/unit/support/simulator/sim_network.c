@@ -196,6 +196,7 @@ void sim_move_plainly(struct sim_job *job, struct sim_operation *operation)
 					     operation->comm->operations);
 	if (sim_is_faulty(job, options->victim, SIM_NETWORK))
 		ns *= options->fault_size;
+	ns += operation->parts->action->ns;
 	root_ns = operation->parts->begun_ns;
 	for (size_t i = 0; i < operation->count; i++) {
 		struct sim_part *part = &operation->parts[i];

@@ -14,6 +14,19 @@ enum { BESIDE, INLINED };
 
 /* --- Actions -------------------------------------------------------------- */
 
+const char *sim_fault_name(enum sim_fault fault)
+{
+	static const char *const names[] = {
+		"none",     "host",       "stream",    "network",  "proxy",
+		"asleep",   "GPU",        "slow peer", "missing",  "elsewhere",
+		"stopped",  "died",       "order",     "size",     "GPU late",
+		"consumer", "stuck link", "proxy",     "launcher", "deadlock",
+		"unmet",
+	};
+
+	return names[fault];
+}
+
 bool sim_is_faulty(const struct sim_job *job, unsigned rank,
 		   enum sim_fault fault)
 {
@@ -368,6 +381,103 @@ static void add_sizes(struct sim_job *job, unsigned rank)
 			      comm, bytes, INLINED, comm == SIZES_FIRST);
 }
 
+/* --- Calls ---------------------------------------------------------------- */
+
+/* One call in this many is stalled. */
+#define STALL_EACH 50u
+
+/* Adds the work of a host before a call. */
+static void add_host_work(struct sim_job *job, unsigned rank)
+{
+	const struct sim_options *options = &job->options;
+	uint64_t call = job->step * UINT64_C(8) + job->ranks[rank].works++;
+	double random = sim_random(job, 3, call, rank);
+	double ns = options->work_ns * (1 + options->jitter * random);
+
+	if (call % STALL_EACH == 0 &&
+	    rank == (unsigned)(sim_random(job, 4, call, 0) * options->ranks))
+		ns += options->stall_ns;
+	if (sim_is_faulty(job, rank, SIM_SLOW_PEER))
+		ns *= options->fault_size;
+	add(job, rank, SIM_ON_HOST)->ns = ns;
+}
+
+/* Adds a host's work, and a call that it waits for. */
+static struct sim_action *add_call(struct sim_job *job, unsigned rank,
+				   unsigned comm, unsigned function)
+{
+	struct sim_action *action;
+
+	add_host_work(job, rank);
+	action = add_collective(job, rank, comm, SIM_CALL_BYTES, INLINED);
+	action->function = function;
+	add(job, rank, SIM_BLOCK);
+	return action;
+}
+
+/* Adds the calls in which a fault happens that comes with calls of its own: the rank
+ * after the victim receives from it, or all receive. */
+static void add_calls_of_fault(struct sim_job *job, unsigned rank)
+{
+	const struct sim_options *options = &job->options;
+	unsigned victim = options->victim, next = (victim + 1) % options->ranks;
+	bool sends = rank == victim;
+
+	if (options->fault == SIM_DEADLOCK)
+		add_call(job, rank, 0, NCS_FUNCTION_RECV)->ns = INFINITY;
+	if ((options->fault != SIM_UNMET &&
+	     options->fault != SIM_CONSUMER_LATE) ||
+	    (!sends && rank != next))
+		return;
+	add_host_work(job, rank);
+	if (rank == next && options->fault == SIM_CONSUMER_LATE)
+		add(job, rank, SIM_ON_STREAM)->ns = INFINITY;
+	add_operation(job, rank, sends ? SIM_SEND : SIM_RECEIVE, 0,
+		      SIM_CALL_BYTES, INLINED, (int)(sends ? next : victim));
+	add(job, rank, SIM_BLOCK);
+}
+
+/* Whether a rank makes no more calls from the fault on. */
+static bool never_calls(const struct sim_job *job, unsigned rank)
+{
+	unsigned victim = job->options.victim;
+
+	return sim_is_faulty(job, rank, SIM_MISSING) ||
+	       sim_is_faulty(job, rank, SIM_STOPPED) ||
+	       sim_is_faulty(job, rank, SIM_DIED) ||
+	       sim_is_faulty(job, rank, SIM_UNMET) ||
+	       (rank == (victim ^ 1) &&
+		sim_is_faulty(job, victim, SIM_ELSEWHERE));
+}
+
+static void add_calls(struct sim_job *job, unsigned rank)
+{
+	const struct sim_options *options = &job->options;
+	bool is_due = job->step == options->from_step;
+	enum sim_fault fault = is_due ? options->fault : SIM_HEALTHY;
+	struct sim_action *action;
+
+	if (never_calls(job, rank) || (is_due && options->is_idle))
+		add(job, rank, SIM_ON_HOST)->ns = INFINITY;
+	if (is_due)
+		add_calls_of_fault(job, rank);
+	if (options->neighbours > 0 &&
+	    rank < options->ranks / options->neighbours * options->neighbours)
+		add_call(job, rank, 1, NCS_FUNCTION_REDUCE_SCATTER);
+	if (is_due)
+		add(job, rank, options->is_queued ? SIM_ON_STREAM : SIM_ON_HOST)
+			->ns = options->phase_ns;
+	if (rank == options->victim &&
+	    (fault == SIM_GPU_LATE || fault == SIM_PROXY_ASLEEP ||
+	     fault == SIM_LAUNCHER))
+		add(job, rank, SIM_ON_STREAM)->ns = INFINITY;
+	action = add_call(job, rank, 0, NCS_FUNCTION_ALL_REDUCE);
+	if (fault == SIM_ORDER || fault == SIM_SIZE || fault == SIM_STUCK_LINK)
+		action->ns = INFINITY;
+	add_call(job, rank, 0, NCS_FUNCTION_SEND);
+	add_call(job, rank, 0, NCS_FUNCTION_ALL_GATHER);
+}
+
 /* --- Programs ------------------------------------------------------------- */
 
 void sim_make_program(struct sim_job *job, unsigned rank)
@@ -377,7 +487,7 @@ void sim_make_program(struct sim_job *job, unsigned rank)
 		[SIM_PIPELINE] = add_pipeline, [SIM_3D] = add_3d,
 		[SIM_FSDP] = add_fsdp,         [SIM_MOE] = add_moe,
 		[SIM_BUFFERS] = add_buffers,   [SIM_SERVER] = add_server,
-		[SIM_SIZES] = add_sizes,
+		[SIM_SIZES] = add_sizes,       [SIM_CALLS] = add_calls,
 	};
 	const struct sim_options *options = &job->options;
 	struct sim_rank *self = &job->ranks[rank];
@@ -415,13 +525,13 @@ static void add_member(struct sim_job *job, struct sim_comm *comm,
 }
 
 /* Adds the communicators of a kind: of `size` ranks that are `apart` ranks
- * apart. */
+ * apart. Ranks that are too few for one have none. */
 static void add_comms(struct sim_job *job, unsigned kind, unsigned size,
 		      unsigned apart)
 {
 	unsigned ranks = job->options.ranks, first = 0;
 
-	while (first < ranks) {
+	while (first + size * apart <= ranks) {
 		for (unsigned i = first; i < first + apart; i++) {
 			struct sim_comm *comm = add_comm(job, size);
 
@@ -482,7 +592,8 @@ void sim_make_comms(struct sim_job *job)
 		make_3d_comms(job);
 		return;
 	}
-	if (job->options.shape == SIM_SIZES) {
+	if (job->options.shape == SIM_SIZES ||
+	    job->options.shape == SIM_CALLS) {
 		make_comms_of_sizes(job);
 		return;
 	}

@@ -1,47 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated job; see simulated_job.h.
+/* The states of a simulated job's segments; see sim_states.h.
  *
- * Calls are computed one after the other, in the order of the program: when
- * each member arrives, when its GPU begins, and when all is done. At the time
- * of a pass, calls in progress become states of channels, and finished ones
- * become counters. A member that never arrives does so at NEVER, and so does
- * everything that needs it.
+ * At the time of a pass, calls in progress become states of channels, and
+ * finished ones become counters. A member that never arrives does so at NEVER,
+ * and so does everything that needs it.
  */
-#include "test/unit/support/simulated_job.h"
+#include "test/unit/support/simulator/sim_states.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ncclstat/abi_header.h"
 #include "shm/array.h"
-#include "shm/hash.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 #define NEVER UINT64_MAX
-#define MIB (UINT64_C(1) << 20)
 
 #define SLOWER 20u
-#define CALL_BYTES (16 * MIB)
 #define TRANSFER_NS (5 * MS)
-/* One in this many calls is stalled. */
-#define STALL_EACH 50u
-/* Time from a call to the start of its kernel. */
-#define LAUNCH_NS (20 * US)
+/* From a call until its kernel is launched. */
+#define LAUNCH_NS 15e3
 
-enum job_event_kind {
-	COLLECTIVE,
-	EXCHANGE, /* all send to the next and receive from the one before */
-	PAIR,     /* one rank sends to the next */
-	RECEIVES, /* all receive, none sends */
-};
-
+/* An operation of all members, or of two. */
 struct job_call {
-	enum job_event_kind kind;
 	unsigned comm;
 	unsigned function;
+	bool is_pair; /* one rank sends to the next */
 	uint64_t sequence_number;
 	uint64_t number;
 	uint64_t *comes;  /* by member */
@@ -61,270 +48,87 @@ struct past {
 	uint64_t latest_ns;
 };
 
-struct job_comm {
-	char name[32];
-	uint64_t id;
-	unsigned first; /* rank of the job that is its rank 0 */
-	unsigned size;
-	uint64_t next[NCS_FUNCTION_COUNT]; /* sequence numbers */
-	uint64_t number;
-	struct past *past; /* by member */
-};
-
-struct sim {
+struct states {
 	struct ncs_source source; /* must be first: is cast to this struct */
-	struct sim_options options;
-	struct job_comm *comms;
-	unsigned comm_count;
+	struct sim_job job;
+	struct past **past;     /* by communicator and member */
 	struct job_call *calls; /* unfinished ones, in the program's order */
 	size_t call_count;
 	size_t call_capacity;
-	uint64_t *ready; /* by process: when it continues */
-	uint64_t step;   /* of the program */
 	uint64_t now_ns;
 	uint64_t visible_ns;
-	bool has_failed; /* the fault has happened */
-	uint64_t died_ns;
+	bool has_failed;                   /* the fault has happened */
 	unsigned comm_place, member_place; /* of next() */
 	char id[64];
 	struct ncs_header header;
 	struct ncs_snapshot snapshot;
 };
 
-static struct sim *self_of(const struct ncs_source *source)
+static struct states *self_of(const struct ncs_source *source)
 {
-	return (struct sim *)(uintptr_t)source;
+	return (struct states *)(uintptr_t)source;
 }
 
-const char *sim_fault_name(enum sim_fault fault)
-{
-	static const char *const names[] = {
-		"none",     "missing",   "elsewhere", "stopped",
-		"died",     "order",     "size",      "GPU late",
-		"consumer", "slow peer", "slow link", "stuck link",
-		"proxy",    "launcher",  "deadlock",  "unmet",
-	};
+/* --- Calls ---------------------------------------------------------------- */
 
-	static_assert(sizeof(names) / sizeof(*names) == SIM_FAULTS, "names");
-	return names[fault];
+static uint64_t time_ns(double ns)
+{
+	return isinf(ns) ? NEVER : (uint64_t)ns;
 }
 
-/* Returns a number that only depends on the arguments. */
-static uint64_t mix(uint64_t seed, uint64_t a, uint64_t b)
+static void note_visible(struct states *self, const struct job_call *call)
 {
-	return ncs_hash(seed + UINT64_C(0x9e3779b97f4a7c15) * ((a << 20) + b));
-}
-
-static void *allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory)
-		abort();
-	return memory;
-}
-
-/* Adds two times; NEVER stays NEVER. */
-static uint64_t plus(uint64_t at_ns, uint64_t time_ns)
-{
-	return at_ns > NEVER - time_ns ? NEVER : at_ns + time_ns;
-}
-
-/* --- The program ---------------------------------------------------------- */
-
-static uint64_t compute_ns(struct sim *self, unsigned rank)
-{
-	const struct sim_options *options = &self->options;
-	uint64_t random = mix(options->seed, self->step, rank + 1);
-	uint64_t time_ns = options->compute_ns;
-
-	time_ns += (uint64_t)((double)time_ns * options->jitter *
-			      (double)(random % 1000) / 1000);
-	if (options->stall_ns > 0 && self->step % STALL_EACH == 0 &&
-	    mix(options->seed, self->step, 0) % options->ranks == rank)
-		time_ns += options->stall_ns;
-	if (options->fault == SIM_SLOW_PEER && rank == options->victim &&
-	    self->has_failed)
-		time_ns *= SLOWER;
-	return time_ns;
-}
-
-static bool never_calls(const struct sim *self, unsigned rank)
-{
-	enum sim_fault fault = self->options.fault;
-	unsigned victim = self->options.victim;
-
-	if (!self->has_failed)
-		return false;
-	if (fault == SIM_ELSEWHERE)
-		return rank == (victim ^ 1);
-	return rank == victim &&
-	       (fault == SIM_MISSING || fault == SIM_STOPPED ||
-		fault == SIM_DIED || fault == SIM_UNMET);
-}
-
-static struct job_call *new_call(struct sim *self, unsigned comm,
-				 enum job_event_kind kind, unsigned function)
-{
-	struct job_comm *of = &self->comms[comm];
-	struct job_call *call;
-
-	if (ncs_array_reserve(&self->calls, &self->call_capacity,
-			      self->call_count + 1, sizeof(*call)) != 0)
-		abort();
-	call = &self->calls[self->call_count++];
-	*call = (struct job_call){
-		.kind = kind,
-		.comm = comm,
-		.function = function,
-		.sequence_number = kind == COLLECTIVE ? of->next[function]++ :
-							NCS_NO_SEQUENCE_NUMBER,
-		.number = ++of->number,
-		.comes = allocate(of->size, sizeof(uint64_t)),
-		.begins = allocate(of->size, sizeof(uint64_t)),
-	};
-	return call;
-}
-
-/* Returns true if a member takes part in a call. In a pair the victim sends to
- * the next one. */
-static bool takes_part(const struct sim *self, const struct job_call *call,
-		       unsigned member)
-{
-	unsigned victim = self->options.victim;
-	unsigned size = self->comms[call->comm].size;
-
-	return call->kind != PAIR || member == victim ||
-	       member == (victim + 1) % size;
-}
-
-static void note_visible(struct sim *self, const struct job_call *call)
-{
-	const struct job_comm *comm = &self->comms[call->comm];
-
-	for (unsigned i = 0; i < comm->size; i++)
-		if (takes_part(self, call, i) &&
-		    call->comes[i] < self->visible_ns)
+	for (unsigned i = 0; i < self->job.comms[call->comm].count; i++)
+		if (call->comes[i] < self->visible_ns)
 			self->visible_ns = call->comes[i];
 }
 
-static uint64_t transfer_ns(const struct sim *self, const struct job_call *call)
+/* Keeps an operation until it is done. */
+static void take(struct sim_job *job, const struct sim_operation *operation)
 {
-	uint64_t random = mix(self->options.seed, call->number, 77);
-	uint64_t time_ns = TRANSFER_NS + random % (TRANSFER_NS / 4);
+	struct states *self =
+		(void *)((char *)job - offsetof(struct states, job));
+	const struct sim_comm *comm = operation->comm;
+	bool has_failed = job->options.fault != SIM_HEALTHY &&
+			  job->step >= job->options.from_step;
+	struct job_call call = {
+		.comm = (unsigned)(comm - job->comms),
+		.function = operation->parts->function,
+		.is_pair = operation->kind == SIM_SEND,
+		.sequence_number = operation->parts->number,
+		.number = comm->operations,
+		.comes = sim_alloc(comm->count, sizeof(uint64_t)),
+		.begins = sim_alloc(comm->count, sizeof(uint64_t)),
+		.done = time_ns(operation->parts->end_ns),
+	};
+	bool fails;
 
-	if (self->options.fault == SIM_SLOW_LINK && self->has_failed)
-		time_ns *= SLOWER;
-	return time_ns;
-}
+	if (call.is_pair)
+		call.function = NCS_FUNCTION_RECV;
+	if (call.function == NCS_FUNCTION_SEND ||
+	    call.function == NCS_FUNCTION_RECV)
+		call.sequence_number = NCS_NO_SEQUENCE_NUMBER;
+	memset(call.comes, -1, comm->count * sizeof(uint64_t));
+	memset(call.begins, -1, comm->count * sizeof(uint64_t));
+	for (size_t i = 0; i < operation->count; i++) {
+		const struct sim_part *part = &operation->parts[i];
 
-/* Applies the fault to the call in which it happens. */
-static void spoil(struct sim *self, struct job_call *call)
-{
-	unsigned victim = self->options.victim;
-	unsigned next = (victim + 1) % self->comms[call->comm].size;
-
-	call->fault = self->options.fault;
-	switch (call->fault) {
-	case SIM_GPU_LATE:
-	case SIM_PROXY_ASLEEP:
-	case SIM_LAUNCHER:
-		call->begins[victim] = NEVER;
-		break;
-	case SIM_CONSUMER_LATE:
-		call->begins[next] = NEVER;
-		break;
-	default:
-		break;
+		call.comes[part->member] = time_ns(part->called_ns);
+		call.begins[part->member] = time_ns(part->begun_ns);
+		call.all_begin = time_ns(part->ready_ns);
 	}
-}
-
-static bool spoils_end(enum sim_fault fault)
-{
-	return fault == SIM_ORDER || fault == SIM_SIZE ||
-	       fault == SIM_STUCK_LINK || fault == SIM_DEADLOCK;
-}
-
-static void make_call(struct sim *self, unsigned comm, enum job_event_kind kind,
-		      unsigned function, uint64_t phase_ns, bool fails)
-{
-	const struct sim_options *options = &self->options;
-	struct job_call *call = new_call(self, comm, kind, function);
-	const struct job_comm *of = &self->comms[comm];
-
-	self->step++;
-	for (unsigned i = 0; i < of->size; i++) {
-		unsigned rank = of->first + i;
-
-		if (!takes_part(self, call, i)) {
-			call->comes[i] = call->begins[i] = NEVER;
-			continue;
-		}
-		call->comes[i] =
-			plus(self->ready[rank], compute_ns(self, rank));
-		if (!options->queued)
-			call->comes[i] = plus(call->comes[i], phase_ns);
-		if (never_calls(self, rank))
-			call->comes[i] = NEVER;
-		call->begins[i] = plus(call->comes[i], LAUNCH_NS);
-		if (options->queued)
-			call->begins[i] = plus(call->begins[i], phase_ns);
-	}
+	fails = has_failed && job->step == job->options.from_step &&
+		(call.function == NCS_FUNCTION_ALL_REDUCE ||
+		 (call.function == NCS_FUNCTION_RECV &&
+		  job->options.fault != SIM_UNMET));
 	if (fails)
-		spoil(self, call);
-	for (unsigned i = 0; i < of->size; i++)
-		if (takes_part(self, call, i) &&
-		    call->begins[i] > call->all_begin)
-			call->all_begin = call->begins[i];
-	call->done = plus(call->all_begin, transfer_ns(self, call));
-	if (fails && spoils_end(options->fault))
-		call->done = NEVER;
-	for (unsigned i = 0; i < of->size; i++)
-		if (takes_part(self, call, i))
-			self->ready[of->first + i] = call->done;
-	if (self->has_failed && (fails || call->done == NEVER))
-		note_visible(self, call);
-}
-
-/* Returns true if the fault or the phase is due. */
-static bool is_due(const struct sim *self)
-{
-	for (unsigned i = 0; i < self->options.ranks; i++)
-		if (self->ready[i] < self->options.fault_ns)
-			return false;
-	return true;
-}
-
-/* Runs one round of the program. */
-static void go_on(struct sim *self)
-{
-	const struct sim_options *options = &self->options;
-	bool due = !self->has_failed && is_due(self);
-	uint64_t phase_ns = due ? options->phase_ns : 0;
-	enum sim_fault fault = due ? options->fault : SIM_NO_FAULT;
-
-	self->has_failed |= due;
-	if (due && fault == SIM_DIED)
-		self->died_ns = self->ready[options->victim];
-	if (due && options->idle) {
-		for (unsigned i = 0; i < options->ranks; i++)
-			self->ready[i] = NEVER;
-		return;
-	}
-	if (fault == SIM_DEADLOCK)
-		make_call(self, 0, RECEIVES, NCS_FUNCTION_RECV, 0, true);
-	if (fault == SIM_UNMET || fault == SIM_CONSUMER_LATE)
-		make_call(self, 0, PAIR, NCS_FUNCTION_RECV, 0,
-			  fault == SIM_CONSUMER_LATE);
-	if (options->fault == SIM_UNMET && self->has_failed && !due)
-		return;
-	for (unsigned i = 1; i < self->comm_count; i++)
-		make_call(self, i, COLLECTIVE, NCS_FUNCTION_REDUCE_SCATTER, 0,
-			  false);
-	make_call(self, 0, COLLECTIVE, NCS_FUNCTION_ALL_REDUCE, phase_ns,
-		  due && fault != SIM_NO_FAULT);
-	make_call(self, 0, EXCHANGE, NCS_FUNCTION_SEND, 0, false);
-	make_call(self, 0, COLLECTIVE, NCS_FUNCTION_ALL_GATHER, 0, false);
+		call.fault = job->options.fault;
+	if (has_failed && (fails || call.done == NEVER))
+		note_visible(self, &call);
+	if (ncs_array_reserve(&self->calls, &self->call_capacity,
+			      self->call_count + 1, sizeof(call)) != 0)
+		abort();
+	self->calls[self->call_count++] = call;
 }
 
 /* --- Finished calls ------------------------------------------------------- */
@@ -336,15 +140,15 @@ static uint64_t between(uint64_t from, uint64_t to, uint64_t now_ns)
 	return to > from ? to - from : 0;
 }
 
-static bool sends_slowly(const struct sim *self, const struct job_call *call,
+static bool sends_slowly(const struct states *self, const struct job_call *call,
 			 unsigned member)
 {
-	return self->options.fault == SIM_SLOW_LINK && self->has_failed &&
-	       call->comm == 0 && member == self->options.victim;
+	return self->job.options.fault == SIM_NETWORK && self->has_failed &&
+	       call->comm == 0 && member == self->job.options.victim;
 }
 
 /* Adds the times of a member in a call up to now. */
-static void add_times(const struct sim *self, const struct job_call *call,
+static void add_times(const struct states *self, const struct job_call *call,
 		      unsigned member, struct past *past, uint64_t now_ns)
 {
 	uint64_t comes = call->comes[member];
@@ -352,7 +156,7 @@ static void add_times(const struct sim *self, const struct job_call *call,
 	uint64_t wire = sends_slowly(self, call, member) ? sending :
 							   sending / 8;
 
-	if (self->options.fault == SIM_SLOW_LINK && self->has_failed &&
+	if (self->job.options.fault == SIM_NETWORK && self->has_failed &&
 	    !sends_slowly(self, call, member))
 		wire /= SLOWER;
 	past->send_ns[NCS_CHANNEL_SEND_WAIT] += wire;
@@ -362,39 +166,33 @@ static void add_times(const struct sim *self, const struct job_call *call,
 		between(comes, call->done, now_ns);
 }
 
-static void fold(struct sim *self, const struct job_call *call)
+static void fold(struct states *self, const struct job_call *call)
 {
-	struct job_comm *comm = &self->comms[call->comm];
+	const struct sim_comm *comm = &self->job.comms[call->comm];
 
-	for (unsigned i = 0; i < comm->size; i++) {
-		struct past *past = &comm->past[i];
+	for (unsigned i = 0; i < comm->count; i++) {
+		struct past *past = &self->past[call->comm][i];
 
 		if (call->comes[i] == NEVER)
 			continue;
 		past->calls[call->function]++;
-		if (call->kind == EXCHANGE)
+		if (call->function == NCS_FUNCTION_SEND)
 			past->calls[NCS_FUNCTION_RECV]++;
 		past->steps += 8;
-		past->bytes += CALL_BYTES;
+		past->bytes += SIM_CALL_BYTES;
 		past->latest_ns = call->done;
 		add_times(self, call, i, past, NEVER);
 	}
 }
 
-static bool is_earlier(const uint64_t *ready, unsigned count, uint64_t now_ns)
-{
-	for (unsigned i = 0; i < count; i++)
-		if (ready[i] <= now_ns)
-			return true;
-	return false;
-}
-
-static void advance(struct sim *self)
+static void advance(struct states *self)
 {
 	size_t kept = 0;
 
-	while (is_earlier(self->ready, self->options.ranks, self->now_ns))
-		go_on(self);
+	while (sim_job_ready_ns(&self->job) <= (double)self->now_ns) {
+		sim_job_step(&self->job);
+		self->has_failed = self->job.step > self->job.options.from_step;
+	}
 	for (size_t i = 0; i < self->call_count; i++) {
 		struct job_call *call = &self->calls[i];
 
@@ -412,14 +210,21 @@ static void advance(struct sim *self)
 /* --- Channels of calls in progress ---------------------------------------- */
 
 struct job_look {
-	const struct sim *self;
-	const struct job_comm *comm;
+	const struct states *self;
+	const struct sim_comm *comm;
 	const struct job_call *call; /* NULL if none */
+	const struct past *past;
 	unsigned member;
 	unsigned before; /* member that it receives from */
 	unsigned after;  /* member that it sends to */
 	uint64_t now_ns;
 };
+
+/* Whether all receive, and none sends. */
+static bool is_all_receiving(const struct job_call *call)
+{
+	return call->function == NCS_FUNCTION_RECV && !call->is_pair;
+}
 
 struct state {
 	enum ncs_channel_state state;
@@ -444,9 +249,9 @@ static uint64_t chunks_sent(const struct job_look *look, unsigned member)
 {
 	uint64_t chunks = 0;
 
-	while (has_begun(look, member) && chunks < look->comm->size) {
+	while (has_begun(look, member) && chunks < look->comm->count) {
 		chunks++;
-		member = (member + look->comm->size - 1) % look->comm->size;
+		member = (member + look->comm->count - 1) % look->comm->count;
 	}
 	return chunks;
 }
@@ -459,7 +264,7 @@ static uint64_t latest_of(uint64_t a, uint64_t b)
 static struct state sending(const struct job_look *look)
 {
 	const struct job_call *call = look->call;
-	uint64_t nsteps = 2 * ((uint64_t)look->comm->size - 1);
+	uint64_t nsteps = 2 * ((uint64_t)look->comm->count - 1);
 	uint64_t chunks = chunks_sent(look, look->member);
 	uint64_t begins = call->begins[look->member];
 
@@ -476,7 +281,7 @@ static struct state sending(const struct job_look *look)
 static struct state receiving(const struct job_look *look)
 {
 	const struct job_call *call = look->call;
-	uint64_t nsteps = 2 * ((uint64_t)look->comm->size - 1);
+	uint64_t nsteps = 2 * ((uint64_t)look->comm->count - 1);
 	uint64_t chunks = chunks_sent(look, look->before);
 	uint64_t comes = call->comes[look->member];
 
@@ -497,7 +302,7 @@ static struct state receiving(const struct job_look *look)
 static struct state transferring(const struct job_look *look, bool send)
 {
 	const struct job_call *call = look->call;
-	uint64_t nsteps = 2 * ((uint64_t)look->comm->size - 1);
+	uint64_t nsteps = 2 * ((uint64_t)look->comm->count - 1);
 	uint64_t whole_ns = call->done - call->all_begin;
 	uint64_t into_ns = look->now_ns - call->all_begin;
 	uint64_t step = nsteps / 2;
@@ -512,7 +317,7 @@ static struct state transferring(const struct job_look *look, bool send)
 	if (state.since_ns > look->now_ns)
 		state.since_ns = look->now_ns;
 	if (call->fault == SIM_STUCK_LINK && send &&
-	    look->member == look->self->options.victim)
+	    look->member == look->self->job.options.victim)
 		state.state = NCS_CHANNEL_SEND_WAIT;
 	if (call->done == NEVER)
 		return state;
@@ -525,7 +330,7 @@ static struct state transferring(const struct job_look *look, bool send)
 
 static struct state pair_state(const struct job_look *look, bool send)
 {
-	unsigned victim = look->self->options.victim;
+	unsigned victim = look->self->job.options.victim;
 	const struct job_call *call = look->call;
 	bool is_sender = look->member == victim;
 	uint64_t comes = call->comes[look->member];
@@ -547,21 +352,21 @@ static struct state pair_state(const struct job_look *look, bool send)
 static struct state state_of(const struct job_look *look, bool send)
 {
 	const struct job_call *call = look->call;
-	enum sim_fault fault = call ? call->fault : SIM_NO_FAULT;
-	unsigned victim = look->self->options.victim;
+	enum sim_fault fault = call ? call->fault : SIM_HEALTHY;
+	unsigned victim = look->self->job.options.victim;
 	struct state idle = { .state = NCS_CHANNEL_IDLE };
 
-	if (!call || look->comm->size < 2 || !has_come(look, look->member))
+	if (!call || look->comm->count < 2 || !has_come(look, look->member))
 		return idle;
 	if ((fault == SIM_PROXY_ASLEEP || fault == SIM_LAUNCHER) &&
 	    look->member == victim)
 		return idle;
-	if (call->kind == RECEIVES && send)
+	if (is_all_receiving(call) && send)
 		return idle;
-	if (call->kind == RECEIVES)
+	if (is_all_receiving(call))
 		return (struct state){ NCS_CHANNEL_RECV_WAIT,
 				       call->comes[look->member], 0, 4 };
-	if (call->kind == PAIR)
+	if (call->is_pair)
 		return pair_state(look, send);
 	if (call->all_begin <= look->now_ns)
 		return transferring(look, send);
@@ -574,10 +379,10 @@ static struct state state_of(const struct job_look *look, bool send)
 	return send ? sending(look) : receiving(look);
 }
 
-static void add_channel(struct sim *self, const struct job_look *look,
+static void add_channel(struct states *self, const struct job_look *look,
 			unsigned channel, bool send)
 {
-	const struct past *past = &look->comm->past[look->member];
+	const struct past *past = look->past;
 	struct ncs_channel_view *view =
 		&self->snapshot.channels[self->snapshot.channel_count++];
 	struct state state = state_of(look, send);
@@ -602,17 +407,17 @@ static void add_channel(struct sim *self, const struct job_look *look,
 		return;
 	/* Before API 4 the GPU wait contains the peer wait. */
 	if (state.state == NCS_CHANNEL_SEND_PEER_WAIT &&
-	    self->options.api_version < 4)
+	    self->job.options.api_version < 4)
 		view->state = NCS_CHANNEL_SEND_GPU_WAIT;
 	view->operation = look->call->number;
 	view->step = state.step;
 	view->nsteps = state.nsteps;
 	view->steps_started++;
 	view->function = look->call->function;
-	if (look->call->kind == EXCHANGE && !send)
+	if (look->call->function == NCS_FUNCTION_SEND && !send)
 		view->function = NCS_FUNCTION_RECV;
 	if (look->call->fault == SIM_ORDER &&
-	    look->member == self->options.victim)
+	    look->member == self->job.options.victim)
 		view->function = NCS_FUNCTION_ALL_GATHER;
 }
 
@@ -624,17 +429,18 @@ static uint64_t sequence_of(const struct job_look *look, unsigned *function)
 
 	*function = call->function;
 	if (call->fault != SIM_ORDER ||
-	    look->member != look->self->options.victim)
+	    look->member != look->self->job.options.victim)
 		return call->sequence_number;
 	*function = NCS_FUNCTION_ALL_GATHER;
-	return look->comm->past[look->member].calls[NCS_FUNCTION_ALL_GATHER];
+	return look->past->calls[NCS_FUNCTION_ALL_GATHER];
 }
 
 static void add_functions(struct ncs_snapshot *snapshot,
 			  const struct job_look *look)
 {
-	const struct past *past = &look->comm->past[look->member];
-	bool children = !look->self->options.nvlink && look->comm->size > 1;
+	const struct past *past = look->past;
+	bool children = !look->self->job.options.is_nvlink &&
+			look->comm->count > 1;
 
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		struct ncs_function_view *view = &snapshot->functions[i];
@@ -659,7 +465,7 @@ static void add_functions(struct ncs_snapshot *snapshot,
 			view->last_sequence_number = sequence;
 	}
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (look->self->options.api_version >= 5)
+		if (look->self->job.options.api_version >= 5)
 			snapshot->functions[i].calls =
 				snapshot->functions[i].operations;
 }
@@ -667,24 +473,25 @@ static void add_functions(struct ncs_snapshot *snapshot,
 static void add_operation(struct ncs_snapshot *snapshot,
 			  const struct job_look *look)
 {
-	const struct sim *self = look->self;
-	bool is_victim = look->member == self->options.victim;
+	const struct states *self = look->self;
+	bool is_victim = look->member == self->job.options.victim;
 	enum sim_fault fault;
 	struct ncs_operation_view *view = &snapshot->operations[0];
 
 	snapshot->operation_count = 0;
 	if (!look->call || !has_come(look, look->member) ||
-	    self->options.nvlink || look->comm->size < 2)
+	    self->job.options.is_nvlink || look->comm->count < 2)
 		return;
-	fault = is_victim ? look->call->fault : SIM_NO_FAULT;
+	fault = is_victim ? look->call->fault : SIM_HEALTHY;
 	snapshot->operation_count = 1;
 	*view = (struct ncs_operation_view){
 		.number = look->call->number,
 		.start_ns = look->call->comes[look->member],
-		.bytes = CALL_BYTES,
-		.count = CALL_BYTES / 4 + (fault == SIM_SIZE),
-		.event = look->call->kind == COLLECTIVE ? NCS_EVENT_COLL :
-							  NCS_EVENT_P2P,
+		.bytes = SIM_CALL_BYTES,
+		.count = SIM_CALL_BYTES / 4 + (fault == SIM_SIZE),
+		.event = look->call->sequence_number != NCS_NO_SEQUENCE_NUMBER ?
+				 NCS_EVENT_COLL :
+				 NCS_EVENT_P2P,
 		.peer = -1,
 		.children_started = 2,
 	};
@@ -700,7 +507,7 @@ static void set_proxy(struct ncs_snapshot *snapshot,
 {
 	bool asleep = true;
 
-	if (look->self->options.api_version < 4)
+	if (look->self->job.options.api_version < 4)
 		return;
 	for (size_t i = 0; i < snapshot->channel_count; i++)
 		asleep &= snapshot->channels[i].state == NCS_CHANNEL_IDLE;
@@ -711,8 +518,8 @@ static void set_proxy(struct ncs_snapshot *snapshot,
 static void set_life(struct ncs_snapshot *snapshot, const struct job_look *look,
 		     unsigned rank)
 {
-	const struct sim *self = look->self;
-	uint64_t latest = look->comm->past[look->member].latest_ns;
+	const struct states *self = look->self;
+	uint64_t latest = look->past->latest_ns;
 
 	if (look->call && has_come(look, look->member))
 		latest = latest_of(latest, look->call->comes[look->member]);
@@ -720,16 +527,18 @@ static void set_life(struct ncs_snapshot *snapshot, const struct job_look *look,
 	snapshot->liveness = self->now_ns > latest + NCS_SILENT_AFTER_NS ?
 				     NCS_SILENT :
 				     NCS_ALIVE;
-	if (!self->has_failed || rank != self->options.victim)
+	if (!self->has_failed || rank != self->job.options.victim)
 		return;
-	if (self->options.fault == SIM_DIED && self->now_ns >= self->died_ns) {
+	if (self->job.options.fault == SIM_DIED &&
+	    (double)self->now_ns >=
+		    self->job.begins_ns[self->job.options.from_step]) {
 		snapshot->liveness = NCS_DEAD;
 		snapshot->process_gone = true;
 	}
-	snapshot->process_stopped = self->options.fault == SIM_STOPPED;
+	snapshot->process_stopped = self->job.options.fault == SIM_STOPPED;
 }
 
-static const struct job_call *call_of(const struct sim *self, unsigned comm,
+static const struct job_call *call_of(const struct states *self, unsigned comm,
 				      unsigned member)
 {
 	for (size_t i = 0; i < self->call_count; i++)
@@ -747,30 +556,35 @@ static void set_identity(struct ncs_identity *identity,
 			  NCS_KNOWN_RANK | NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES;
 	identity->comm_id = look->comm->id;
 	identity->rank = (int32_t)look->member;
-	identity->nranks = (int32_t)look->comm->size;
+	identity->nranks = (int32_t)look->comm->count;
 	identity->nnodes = identity->nranks;
-	memcpy(identity->comm_name, look->comm->name, sizeof(look->comm->name));
+	snprintf(identity->comm_name, sizeof(identity->comm_name), "%s%u",
+		 look->comm == look->self->job.comms ? "world" : "group",
+		 (unsigned)(look->comm - look->self->job.comms));
 }
 
 /* Returns when the process of a rank of the job begins. */
-static uint64_t birth_ns(const struct sim *self, unsigned rank)
+static uint64_t birth_ns(const struct states *self, unsigned rank)
 {
-	return rank == self->options.victim && self->options.birth_ns > 0 ?
-		       self->options.birth_ns :
+	return rank == self->job.options.victim &&
+			       self->job.options.birth_ns > 0 ?
+		       self->job.options.birth_ns :
 		       1;
 }
 
-static void take(struct sim *self, unsigned comm, unsigned member)
+static void show(struct states *self, unsigned comm, unsigned member)
 {
-	struct job_comm *of = &self->comms[comm];
+	const struct sim_comm *of = &self->job.comms[comm];
+	unsigned rank = of->members[member];
 	struct ncs_snapshot *snapshot = &self->snapshot;
 	struct job_look look = {
 		.self = self,
 		.comm = of,
 		.call = call_of(self, comm, member),
+		.past = &self->past[comm][member],
 		.member = member,
-		.before = (member + of->size - 1) % of->size,
-		.after = (member + 1) % of->size,
+		.before = (member + of->count - 1) % of->count,
+		.after = (member + 1) % of->count,
 		.now_ns = self->now_ns,
 	};
 
@@ -779,20 +593,20 @@ static void take(struct sim *self, unsigned comm, unsigned member)
 	snapshot->process_stopped = false;
 	snapshot->proxy = (struct ncs_proxy_view){ 0 };
 	set_identity(&snapshot->identity, &look);
-	set_life(snapshot, &look, of->first + member);
+	set_life(snapshot, &look, rank);
 	add_functions(snapshot, &look);
 	add_operation(snapshot, &look);
 	snapshot->channel_count = 0;
-	if (!self->options.nvlink && of->size > 1) {
-		for (unsigned i = 0; i < self->options.channels; i++) {
+	if (!self->job.options.is_nvlink && of->count > 1) {
+		for (unsigned i = 0; i < self->job.options.channels; i++) {
 			add_channel(self, &look, i, true);
 			add_channel(self, &look, i, false);
 		}
 	}
 	set_proxy(snapshot, &look);
-	self->header.pid = 1000 + of->first + member;
+	self->header.pid = 1000 + rank;
 	self->header.process_start = 1 + self->header.pid;
-	self->header.created = birth_ns(self, of->first + member);
+	self->header.created = birth_ns(self, rank);
 	snprintf(self->id, sizeof(self->id), "simulated/%u.%u", comm, member);
 }
 
@@ -801,7 +615,7 @@ static void take(struct sim *self, unsigned comm, unsigned member)
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 		 size_t why_size)
 {
-	struct sim *self = self_of(source);
+	struct states *self = self_of(source);
 
 	(void)why;
 	(void)why_size;
@@ -812,28 +626,29 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	return 0;
 }
 
-static bool is_seen(const struct sim *self, unsigned rank)
+static bool is_seen(const struct states *self, unsigned rank)
 {
-	return (self->options.seen == 0 || rank < self->options.seen) &&
+	return (self->job.options.seen == 0 || rank < self->job.options.seen) &&
 	       birth_ns(self, rank) <= self->now_ns;
 }
 
 static bool next(struct ncs_source *source, struct ncs_sample *sample)
 {
-	struct sim *self = self_of(source);
+	struct states *self = self_of(source);
 
-	while (self->comm_place < self->comm_count) {
-		const struct job_comm *comm = &self->comms[self->comm_place];
+	while (self->comm_place < self->job.comm_count) {
+		const struct sim_comm *comm =
+			&self->job.comms[self->comm_place];
 		unsigned member = self->member_place++;
 
-		if (member == comm->size) {
+		if (member == comm->count) {
 			self->member_place = 0;
 			self->comm_place++;
 			continue;
 		}
-		if (!is_seen(self, comm->first + member))
+		if (!is_seen(self, comm->members[member]))
 			continue;
-		take(self, self->comm_place, member);
+		show(self, self->comm_place, member);
 		*sample = (struct ncs_sample){
 			.id = self->id,
 			.attach = NCS_ATTACHED,
@@ -848,60 +663,53 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 
 static void close_source(struct ncs_source *source)
 {
-	struct sim *self = self_of(source);
+	struct states *self = self_of(source);
 
 	for (size_t i = 0; i < self->call_count; i++) {
 		free(self->calls[i].comes);
 		free(self->calls[i].begins);
 	}
-	for (unsigned i = 0; i < self->comm_count; i++)
-		free(self->comms[i].past);
+	for (unsigned i = 0; i < self->job.comm_count; i++)
+		free(self->past[i]);
+	free(self->past);
 	free(self->calls);
-	free(self->comms);
-	free(self->ready);
+	sim_job_release(&self->job);
 	free(self->snapshot.channels);
 	free(self->snapshot.operations);
 	free(self);
 }
 
-static void add_comm(struct sim *self, const char *name, unsigned first,
-		     unsigned size)
+struct ncs_source *sim_states_open(const struct sim_options *options)
 {
-	struct job_comm *comm = &self->comms[self->comm_count];
+	struct states *self = sim_alloc(1, sizeof(*self));
+	struct ncs_snapshot *snapshot = &self->snapshot;
+	struct sim_job *job = &self->job;
+	struct sim_options calls = *options;
 
-	snprintf(comm->name, sizeof(comm->name), "%s%u", name,
-		 self->comm_count);
-	comm->id = mix(self->options.seed, 3, ++self->comm_count);
-	comm->first = first;
-	comm->size = size;
-	comm->past = allocate(size, sizeof(*comm->past));
-}
-
-struct ncs_source *sim_open(const struct sim_options *options)
-{
-	struct sim *self = allocate(1, sizeof(*self));
-	unsigned groups = options->groups;
-
+	calls.shape = SIM_CALLS;
+	calls.transport = SIM_PLAIN;
+	calls.ranks_per_host = options->ranks;
+	calls.launch_ns = LAUNCH_NS;
+	calls.fault_size = SLOWER;
+	calls.noise = 0.1;
+	calls.beta_ns = 1.1 * TRANSFER_NS / SIM_CALL_BYTES;
+	calls.algorithm = NCS_ALGORITHM_RING;
 	self->source.begin = begin;
 	self->source.next = next;
 	self->source.close = close_source;
-	self->options = *options;
 	self->visible_ns = NEVER;
-	self->died_ns = NEVER;
-	self->comms = allocate(options->ranks + 1, sizeof(*self->comms));
-	self->ready = allocate(options->ranks, sizeof(*self->ready));
-	self->ready[options->victim] = options->birth_ns;
-	self->snapshot.channels = allocate(2 * (size_t)options->channels,
-					   sizeof(*self->snapshot.channels));
-	self->snapshot.operations =
-		allocate(1, sizeof(*self->snapshot.operations));
+	sim_job_init(job, &calls);
+	job->take = take;
+	self->past = sim_alloc(job->comm_count, sizeof(*self->past));
+	for (unsigned i = 0; i < job->comm_count; i++)
+		self->past[i] =
+			sim_alloc(job->comms[i].count, sizeof(*self->past[i]));
+	snapshot->channels = sim_alloc(2 * (size_t)options->channels,
+				       sizeof(*snapshot->channels));
+	snapshot->operations = sim_alloc(1, sizeof(*snapshot->operations));
 	self->header.api_version = options->api_version;
 	self->header.clock.multiplier = UINT64_C(1) << 32;
 	snprintf(self->header.host, sizeof(self->header.host), "simulated");
-	add_comm(self, "world", 0, options->ranks);
-	for (unsigned i = 0; groups > 0 && i + groups <= options->ranks;
-	     i += groups)
-		add_comm(self, "group", i, groups);
 	return &self->source;
 }
 
