@@ -22,7 +22,7 @@
 #define FAULT_NS (10 * SECOND)
 
 struct watch {
-	struct ncs_source *source;
+	struct sim_source *job;
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
 	uint64_t now_ns;
@@ -30,7 +30,7 @@ struct watch {
 
 static void watch_open(struct watch *watch, const struct sim_options *options)
 {
-	watch->source = sim_states_open(options);
+	watch->job = sim_states_new(options);
 	watch->now_ns = 0;
 	ncs_model_init(&watch->model);
 	ncs_diagnosis_init(&watch->diagnosis);
@@ -40,13 +40,13 @@ static void watch_close(struct watch *watch)
 {
 	ncs_diagnosis_release(&watch->diagnosis);
 	ncs_model_release(&watch->model);
-	watch->source->close(watch->source);
+	sim_source_free(watch->job);
 }
 
 static void look(struct watch *watch)
 {
 	watch->now_ns += LOOK_NS;
-	assert_int_equal(ncs_model_update(&watch->model, watch->source,
+	assert_int_equal(ncs_model_update(&watch->model, &watch->job->source,
 					  watch->now_ns),
 			 0);
 	assert_int_equal(ncs_diagnose(&watch->diagnosis, &watch->model), 0);
@@ -100,7 +100,7 @@ static void describe(const struct watch *watch, const char *when, size_t i,
 		      when, sim_fault_name(scenarios[i].fault), options->ranks,
 		      options->neighbours, (unsigned long long)options->seed,
 		      options->victim, (unsigned long long)(watch->now_ns / MS),
-		      (unsigned long long)(sim_visible_ns(watch->source) / MS));
+		      (unsigned long long)(watch->job->visible_ns / MS));
 	for (size_t k = 0; k < diagnosis->count; k++)
 		print_message(
 			"  %s, %s, %s, process %d, call %u %lld\n",
@@ -148,7 +148,7 @@ static void play(size_t i, const struct sim_options *options)
 		uint64_t visible_ns;
 
 		look(&watch);
-		visible_ns = sim_visible_ns(watch.source);
+		visible_ns = watch.job->visible_ns;
 		if (visible_ns > watch.now_ns) {
 			if (watch.diagnosis.count > 0) {
 				describe(&watch, "too early", i, options);

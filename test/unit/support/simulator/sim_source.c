@@ -10,6 +10,7 @@
 #include "ncclstat/abi_header.h"
 #include "ncclstat/size_class.h"
 #include "shm/array.h"
+#include "test/unit/support/simulator/sim_states.h"
 
 #define US 1e3
 
@@ -335,6 +336,8 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	(void)why_size;
 	self->now_ns = now_ns;
 	self->comm_place = self->member_place = 0;
+	if (self->states)
+		sim_states_advance(self);
 	return 0;
 }
 
@@ -527,32 +530,59 @@ static void take_snapshot(struct sim_source *self, const struct sim_comm *comm,
 	snapshot->channel_count = 2;
 }
 
+/* Returns whether the process of a rank can be seen. */
+static bool is_seen(const struct sim_source *self,
+		    const struct sim_segment *segment, unsigned rank)
+{
+	const struct sim_options *options = &self->job.options;
+
+	return (options->seen == 0 || rank < options->seen) &&
+	       segment->header.created <= self->now_ns;
+}
+
+/* Returns the next member that can be seen; NULL if there is none. */
+static struct sim_segment *next_segment(struct sim_source *self)
+{
+	while (self->comm_place < self->job.comm_count) {
+		const struct sim_comm *comm =
+			&self->job.comms[self->comm_place];
+		unsigned member = ++self->member_place;
+		struct sim_segment *segment =
+			&self->segments[self->comm_place][member - 1];
+
+		if (member > comm->count) {
+			self->member_place = 0;
+			self->comm_place++;
+		} else if (is_seen(self, segment, comm->members[member - 1])) {
+			return segment;
+		}
+	}
+	return NULL;
+}
+
 static bool next(struct ncs_source *source, struct ncs_sample *sample)
 {
 	struct sim_source *self = (struct sim_source *)source;
-	const struct sim_comm *comm;
-	struct sim_segment *segment;
+	struct sim_segment *segment = next_segment(self);
+	unsigned comm = self->comm_place, member = self->member_place - 1;
 
-	if (self->comm_place == self->job.comm_count)
+	if (!segment)
 		return false;
-	comm = &self->job.comms[self->comm_place];
-	segment = &self->segments[comm - self->job.comms][self->member_place];
 	*sample = (struct ncs_sample){
 		.id = segment->id,
 		.attach = NCS_ATTACHED,
 		.header = &segment->header,
 		.snapshot = &self->snapshot,
+		.without_records = self->states != NULL,
 		.clock_is_aligned = sim_has_hosts(&self->job),
 		.clock_error_ns = sim_has_hosts(&self->job) ?
 					  (uint64_t)SIM_HOST_ERROR_NS :
 					  0,
 	};
 	take_records(self, segment, sample);
-	take_snapshot(self, comm, self->member_place);
-	if (++self->member_place == comm->count) {
-		self->member_place = 0;
-		self->comm_place++;
-	}
+	take_snapshot(self, &self->job.comms[comm], member);
+	if (self->states)
+		sim_states_show(self, comm, member);
 	return true;
 }
 
@@ -566,7 +596,11 @@ static void close_source(struct ncs_source *source)
 static void make_header(const struct sim_job *job, unsigned rank,
 			struct ncs_header *header)
 {
-	header->api_version = 5;
+	header->api_version = job->options.api_version;
+	if (job->options.shape == SIM_CALLS)
+		header->created = 1;
+	if (rank == job->options.victim && job->options.birth_ns > 0)
+		header->created = (uint64_t)job->options.birth_ns;
 	header->pid = 1000 + 100 * job->options.number + rank;
 	header->process_start = 1 + header->pid;
 	header->clock.multiplier = UINT64_C(1) << 32;
@@ -619,6 +653,8 @@ struct sim_source *sim_source_new(const struct sim_options *options)
 	self->source.close = close_source;
 	sim_job_init(job, options);
 	job->take = take;
+	if (options->shape == SIM_CALLS)
+		sim_states_init(self);
 	self->segments = sim_alloc(job->comm_count, sizeof(*self->segments));
 	for (unsigned i = 0; i < job->comm_count; i++)
 		self->segments[i] = make_segments(job, i);
@@ -644,6 +680,8 @@ void sim_source_free(struct sim_source *self)
 		}
 		free(self->segments[i]);
 	}
+	if (self->states)
+		sim_states_release(self);
 	free(self->segments);
 	free(self->batch);
 	free(self->classes);

@@ -15,11 +15,15 @@ enum sim_past {
 };
 
 struct sim_segment;
+struct sim_states;
 
 struct sim_source {
 	struct ncs_source source; /* must be first: is cast to this struct */
 	struct sim_job job;
 	struct sim_segment **segments; /* by communicator and member */
+	struct sim_states *states;     /* of SIM_CALLS, in place of records */
+	/* When a rank first waited because of the fault; UINT64_MAX: none has. */
+	uint64_t visible_ns;
 	double end_ns;                 /* since the job's begin */
 	/* The pass that goes on. */
 	uint64_t now_ns;

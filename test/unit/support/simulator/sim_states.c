@@ -48,26 +48,15 @@ struct past {
 	uint64_t latest_ns;
 };
 
-struct states {
-	struct ncs_source source; /* must be first: is cast to this struct */
-	struct sim_job job;
+struct sim_states {
 	struct past **past;     /* by communicator and member */
 	struct job_call *calls; /* unfinished ones, in the program's order */
 	size_t call_count;
 	size_t call_capacity;
-	uint64_t now_ns;
-	uint64_t visible_ns;
-	bool has_failed;                   /* the fault has happened */
-	unsigned comm_place, member_place; /* of next() */
-	char id[64];
-	struct ncs_header header;
-	struct ncs_snapshot snapshot;
+	bool has_failed; /* the fault has happened */
+	struct ncs_channel_view *channels;
+	struct ncs_operation_view operation;
 };
-
-static struct states *self_of(const struct ncs_source *source)
-{
-	return (struct states *)(uintptr_t)source;
-}
 
 /* --- Calls ---------------------------------------------------------------- */
 
@@ -76,7 +65,7 @@ static uint64_t time_ns(double ns)
 	return isinf(ns) ? NEVER : (uint64_t)ns;
 }
 
-static void note_visible(struct states *self, const struct job_call *call)
+static void note_visible(struct sim_source *self, const struct job_call *call)
 {
 	for (unsigned i = 0; i < self->job.comms[call->comm].count; i++)
 		if (call->comes[i] < self->visible_ns)
@@ -86,8 +75,8 @@ static void note_visible(struct states *self, const struct job_call *call)
 /* Keeps an operation until it is done. */
 static void take(struct sim_job *job, const struct sim_operation *operation)
 {
-	struct states *self =
-		(void *)((char *)job - offsetof(struct states, job));
+	struct sim_source *self =
+		(void *)((char *)job - offsetof(struct sim_source, job));
 	const struct sim_comm *comm = operation->comm;
 	bool has_failed = job->options.fault != SIM_HEALTHY &&
 			  job->step >= job->options.from_step;
@@ -125,10 +114,11 @@ static void take(struct sim_job *job, const struct sim_operation *operation)
 		call.fault = job->options.fault;
 	if (has_failed && (fails || call.done == NEVER))
 		note_visible(self, &call);
-	if (ncs_array_reserve(&self->calls, &self->call_capacity,
-			      self->call_count + 1, sizeof(call)) != 0)
+	if (ncs_array_reserve(&self->states->calls,
+			      &self->states->call_capacity,
+			      self->states->call_count + 1, sizeof(call)) != 0)
 		abort();
-	self->calls[self->call_count++] = call;
+	self->states->calls[self->states->call_count++] = call;
 }
 
 /* --- Finished calls ------------------------------------------------------- */
@@ -140,24 +130,26 @@ static uint64_t between(uint64_t from, uint64_t to, uint64_t now_ns)
 	return to > from ? to - from : 0;
 }
 
-static bool sends_slowly(const struct states *self, const struct job_call *call,
-			 unsigned member)
+static bool sends_slowly(const struct sim_source *self,
+			 const struct job_call *call, unsigned member)
 {
-	return self->job.options.fault == SIM_NETWORK && self->has_failed &&
-	       call->comm == 0 && member == self->job.options.victim;
+	return self->job.options.fault == SIM_NETWORK &&
+	       self->states->has_failed && call->comm == 0 &&
+	       member == self->job.options.victim;
 }
 
 /* Adds the times of a member in a call up to now. */
-static void add_times(const struct states *self, const struct job_call *call,
-		      unsigned member, struct past *past, uint64_t now_ns)
+static void add_times(const struct sim_source *self,
+		      const struct job_call *call, unsigned member,
+		      struct past *past, uint64_t now_ns)
 {
 	uint64_t comes = call->comes[member];
 	uint64_t sending = between(call->all_begin, call->done, now_ns);
 	uint64_t wire = sends_slowly(self, call, member) ? sending :
 							   sending / 8;
 
-	if (self->job.options.fault == SIM_NETWORK && self->has_failed &&
-	    !sends_slowly(self, call, member))
+	if (self->job.options.fault == SIM_NETWORK &&
+	    self->states->has_failed && !sends_slowly(self, call, member))
 		wire /= SLOWER;
 	past->send_ns[NCS_CHANNEL_SEND_WAIT] += wire;
 	past->send_ns[NCS_CHANNEL_SEND_GPU_WAIT] +=
@@ -166,12 +158,12 @@ static void add_times(const struct states *self, const struct job_call *call,
 		between(comes, call->done, now_ns);
 }
 
-static void fold(struct states *self, const struct job_call *call)
+static void fold(struct sim_source *self, const struct job_call *call)
 {
 	const struct sim_comm *comm = &self->job.comms[call->comm];
 
 	for (unsigned i = 0; i < comm->count; i++) {
-		struct past *past = &self->past[call->comm][i];
+		struct past *past = &self->states->past[call->comm][i];
 
 		if (call->comes[i] == NEVER)
 			continue;
@@ -185,32 +177,33 @@ static void fold(struct states *self, const struct job_call *call)
 	}
 }
 
-static void advance(struct states *self)
+void sim_states_advance(struct sim_source *self)
 {
 	size_t kept = 0;
 
 	while (sim_job_ready_ns(&self->job) <= (double)self->now_ns) {
 		sim_job_step(&self->job);
-		self->has_failed = self->job.step > self->job.options.from_step;
+		self->states->has_failed = self->job.step >
+					   self->job.options.from_step;
 	}
-	for (size_t i = 0; i < self->call_count; i++) {
-		struct job_call *call = &self->calls[i];
+	for (size_t i = 0; i < self->states->call_count; i++) {
+		struct job_call *call = &self->states->calls[i];
 
 		if (call->done > self->now_ns) {
-			self->calls[kept++] = *call;
+			self->states->calls[kept++] = *call;
 			continue;
 		}
 		fold(self, call);
 		free(call->comes);
 		free(call->begins);
 	}
-	self->call_count = kept;
+	self->states->call_count = kept;
 }
 
 /* --- Channels of calls in progress ---------------------------------------- */
 
 struct job_look {
-	const struct states *self;
+	const struct sim_source *self;
 	const struct sim_comm *comm;
 	const struct job_call *call; /* NULL if none */
 	const struct past *past;
@@ -379,7 +372,7 @@ static struct state state_of(const struct job_look *look, bool send)
 	return send ? sending(look) : receiving(look);
 }
 
-static void add_channel(struct states *self, const struct job_look *look,
+static void add_channel(struct sim_source *self, const struct job_look *look,
 			unsigned channel, bool send)
 {
 	const struct past *past = look->past;
@@ -473,12 +466,11 @@ static void add_functions(struct ncs_snapshot *snapshot,
 static void add_operation(struct ncs_snapshot *snapshot,
 			  const struct job_look *look)
 {
-	const struct states *self = look->self;
+	const struct sim_source *self = look->self;
 	bool is_victim = look->member == self->job.options.victim;
 	enum sim_fault fault;
 	struct ncs_operation_view *view = &snapshot->operations[0];
 
-	snapshot->operation_count = 0;
 	if (!look->call || !has_come(look, look->member) ||
 	    self->job.options.is_nvlink || look->comm->count < 2)
 		return;
@@ -518,7 +510,7 @@ static void set_proxy(struct ncs_snapshot *snapshot,
 static void set_life(struct ncs_snapshot *snapshot, const struct job_look *look,
 		     unsigned rank)
 {
-	const struct states *self = look->self;
+	const struct sim_source *self = look->self;
 	uint64_t latest = look->past->latest_ns;
 
 	if (look->call && has_come(look, look->member))
@@ -527,7 +519,7 @@ static void set_life(struct ncs_snapshot *snapshot, const struct job_look *look,
 	snapshot->liveness = self->now_ns > latest + NCS_SILENT_AFTER_NS ?
 				     NCS_SILENT :
 				     NCS_ALIVE;
-	if (!self->has_failed || rank != self->job.options.victim)
+	if (!self->states->has_failed || rank != self->job.options.victim)
 		return;
 	if (self->job.options.fault == SIM_DIED &&
 	    (double)self->now_ns >=
@@ -538,41 +530,17 @@ static void set_life(struct ncs_snapshot *snapshot, const struct job_look *look,
 	snapshot->process_stopped = self->job.options.fault == SIM_STOPPED;
 }
 
-static const struct job_call *call_of(const struct states *self, unsigned comm,
-				      unsigned member)
+static const struct job_call *call_of(const struct sim_source *self,
+				      unsigned comm, unsigned member)
 {
-	for (size_t i = 0; i < self->call_count; i++)
-		if (self->calls[i].comm == comm &&
-		    self->calls[i].comes[member] <= self->now_ns)
-			return &self->calls[i];
+	for (size_t i = 0; i < self->states->call_count; i++)
+		if (self->states->calls[i].comm == comm &&
+		    self->states->calls[i].comes[member] <= self->now_ns)
+			return &self->states->calls[i];
 	return NULL;
 }
 
-static void set_identity(struct ncs_identity *identity,
-			 const struct job_look *look)
-{
-	memset(identity, 0, sizeof(*identity));
-	identity->known = NCS_KNOWN_COMM_ID | NCS_KNOWN_COMM_NAME |
-			  NCS_KNOWN_RANK | NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES;
-	identity->comm_id = look->comm->id;
-	identity->rank = (int32_t)look->member;
-	identity->nranks = (int32_t)look->comm->count;
-	identity->nnodes = identity->nranks;
-	snprintf(identity->comm_name, sizeof(identity->comm_name), "%s%u",
-		 look->comm == look->self->job.comms ? "world" : "group",
-		 (unsigned)(look->comm - look->self->job.comms));
-}
-
-/* Returns when the process of a rank of the job begins. */
-static uint64_t birth_ns(const struct states *self, unsigned rank)
-{
-	return rank == self->job.options.victim &&
-			       self->job.options.birth_ns > 0 ?
-		       self->job.options.birth_ns :
-		       1;
-}
-
-static void show(struct states *self, unsigned comm, unsigned member)
+void sim_states_show(struct sim_source *self, unsigned comm, unsigned member)
 {
 	const struct sim_comm *of = &self->job.comms[comm];
 	unsigned rank = of->members[member];
@@ -581,7 +549,7 @@ static void show(struct states *self, unsigned comm, unsigned member)
 		.self = self,
 		.comm = of,
 		.call = call_of(self, comm, member),
-		.past = &self->past[comm][member],
+		.past = &self->states->past[comm][member],
 		.member = member,
 		.before = (member + of->count - 1) % of->count,
 		.after = (member + 1) % of->count,
@@ -589,14 +557,16 @@ static void show(struct states *self, unsigned comm, unsigned member)
 	};
 
 	snapshot->taken_ns = self->now_ns;
-	snapshot->process_gone = false;
-	snapshot->process_stopped = false;
-	snapshot->proxy = (struct ncs_proxy_view){ 0 };
-	set_identity(&snapshot->identity, &look);
+	snapshot->identity.known |= NCS_KNOWN_COMM_NAME;
+	snapshot->identity.nnodes = (int)of->count;
+	snprintf(snapshot->identity.comm_name,
+		 sizeof(snapshot->identity.comm_name), "%s%u",
+		 comm == 0 ? "world" : "group", comm);
+	snapshot->channels = self->states->channels;
+	snapshot->operations = &self->states->operation;
 	set_life(snapshot, &look, rank);
 	add_functions(snapshot, &look);
 	add_operation(snapshot, &look);
-	snapshot->channel_count = 0;
 	if (!self->job.options.is_nvlink && of->count > 1) {
 		for (unsigned i = 0; i < self->job.options.channels; i++) {
 			add_channel(self, &look, i, true);
@@ -604,86 +574,44 @@ static void show(struct states *self, unsigned comm, unsigned member)
 		}
 	}
 	set_proxy(snapshot, &look);
-	self->header.pid = 1000 + rank;
-	self->header.process_start = 1 + self->header.pid;
-	self->header.created = birth_ns(self, rank);
-	snprintf(self->id, sizeof(self->id), "simulated/%u.%u", comm, member);
 }
 
-/* --- The source ----------------------------------------------------------- */
+/* --- The job -------------------------------------------------------------- */
 
-static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
-		 size_t why_size)
+void sim_states_init(struct sim_source *self)
 {
-	struct states *self = self_of(source);
+	struct sim_job *job = &self->job;
+	struct sim_states *states = sim_alloc(1, sizeof(*states));
 
-	(void)why;
-	(void)why_size;
-	self->now_ns = now_ns;
-	self->comm_place = 0;
-	self->member_place = 0;
-	advance(self);
-	return 0;
+	self->states = states;
+	self->visible_ns = NEVER;
+	job->take = take;
+	states->past = sim_alloc(job->comm_count, sizeof(*states->past));
+	for (unsigned i = 0; i < job->comm_count; i++)
+		states->past[i] =
+			sim_alloc(job->comms[i].count, sizeof(**states->past));
+	states->channels = sim_alloc(2 * (size_t)job->options.channels,
+				     sizeof(*states->channels));
 }
 
-static bool is_seen(const struct states *self, unsigned rank)
+void sim_states_release(struct sim_source *self)
 {
-	return (self->job.options.seen == 0 || rank < self->job.options.seen) &&
-	       birth_ns(self, rank) <= self->now_ns;
-}
+	struct sim_states *states = self->states;
 
-static bool next(struct ncs_source *source, struct ncs_sample *sample)
-{
-	struct states *self = self_of(source);
-
-	while (self->comm_place < self->job.comm_count) {
-		const struct sim_comm *comm =
-			&self->job.comms[self->comm_place];
-		unsigned member = self->member_place++;
-
-		if (member == comm->count) {
-			self->member_place = 0;
-			self->comm_place++;
-			continue;
-		}
-		if (!is_seen(self, comm->members[member]))
-			continue;
-		show(self, self->comm_place, member);
-		*sample = (struct ncs_sample){
-			.id = self->id,
-			.attach = NCS_ATTACHED,
-			.header = &self->header,
-			.snapshot = &self->snapshot,
-			.without_records = true,
-		};
-		return true;
-	}
-	return false;
-}
-
-static void close_source(struct ncs_source *source)
-{
-	struct states *self = self_of(source);
-
-	for (size_t i = 0; i < self->call_count; i++) {
-		free(self->calls[i].comes);
-		free(self->calls[i].begins);
+	for (size_t i = 0; i < states->call_count; i++) {
+		free(states->calls[i].comes);
+		free(states->calls[i].begins);
 	}
 	for (unsigned i = 0; i < self->job.comm_count; i++)
-		free(self->past[i]);
-	free(self->past);
-	free(self->calls);
-	sim_job_release(&self->job);
-	free(self->snapshot.channels);
-	free(self->snapshot.operations);
-	free(self);
+		free(states->past[i]);
+	free(states->past);
+	free(states->calls);
+	free(states->channels);
+	free(states);
 }
 
-struct ncs_source *sim_states_open(const struct sim_options *options)
+struct sim_source *sim_states_new(const struct sim_options *options)
 {
-	struct states *self = sim_alloc(1, sizeof(*self));
-	struct ncs_snapshot *snapshot = &self->snapshot;
-	struct sim_job *job = &self->job;
 	struct sim_options calls = *options;
 
 	calls.shape = SIM_CALLS;
@@ -694,26 +622,5 @@ struct ncs_source *sim_states_open(const struct sim_options *options)
 	calls.noise = 0.1;
 	calls.beta_ns = 1.1 * TRANSFER_NS / SIM_CALL_BYTES;
 	calls.algorithm = NCS_ALGORITHM_RING;
-	self->source.begin = begin;
-	self->source.next = next;
-	self->source.close = close_source;
-	self->visible_ns = NEVER;
-	sim_job_init(job, &calls);
-	job->take = take;
-	self->past = sim_alloc(job->comm_count, sizeof(*self->past));
-	for (unsigned i = 0; i < job->comm_count; i++)
-		self->past[i] =
-			sim_alloc(job->comms[i].count, sizeof(*self->past[i]));
-	snapshot->channels = sim_alloc(2 * (size_t)options->channels,
-				       sizeof(*snapshot->channels));
-	snapshot->operations = sim_alloc(1, sizeof(*snapshot->operations));
-	self->header.api_version = options->api_version;
-	self->header.clock.multiplier = UINT64_C(1) << 32;
-	snprintf(self->header.host, sizeof(self->header.host), "simulated");
-	return &self->source;
-}
-
-uint64_t sim_visible_ns(const struct ncs_source *source)
-{
-	return self_of(source)->visible_ns;
+	return sim_source_new(&calls);
 }

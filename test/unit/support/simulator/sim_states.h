@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated job of SIM_CALLS as a source of states: the contents of each rank's
- * segment at any time, without records. Time begins at 0 and advances with the
- * passes.
+/* The states of a simulated job of SIM_CALLS: the contents of each rank's segment at
+ * any time, without records. Time begins at 0 and advances with the passes.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_STATES_H
 #define NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_STATES_H
 
-#include "analysis/base/source.h"
-#include "test/unit/support/simulator/sim_job.h"
+#include "test/unit/support/simulator/sim_source.h"
 
-/* Opens a source of the job, to be closed with its close(). */
-struct ncs_source *sim_states_open(const struct sim_options *options);
+/* Begins a job with these options, whose shape and transport are not used; free it
+ * with sim_source_free(). */
+struct sim_source *sim_states_new(const struct sim_options *options);
 
-/* Returns the time at which the first rank began to wait because of the fault,
- * or UINT64_MAX if none has. */
-uint64_t sim_visible_ns(const struct ncs_source *source);
+/* --- Used by sim_source.c -------------------------------------------------- */
+
+void sim_states_init(struct sim_source *self);
+void sim_states_release(struct sim_source *self);
+
+/* Runs the job until the time of the pass. */
+void sim_states_advance(struct sim_source *self);
+
+/* Fills in the rest of the snapshot of a member. */
+void sim_states_show(struct sim_source *self, unsigned comm, unsigned member);
 
 #endif
