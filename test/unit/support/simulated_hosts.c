@@ -24,6 +24,7 @@
 #include "shm/array.h"
 #include "shm/hash.h"
 #include "shm/segment.h"
+#include "test/unit/support/simulator/sim_job.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -231,19 +232,15 @@ static struct ncs_record span(const struct hosts_job *job,
 	};
 }
 
-static void keep(struct hosts_job *job, struct host_rank *rank,
-		 enum host_lane lane, uint64_t end_ns,
+static void keep(struct host_rank *rank, enum host_lane lane, uint64_t end_ns,
 		 const struct ncs_record *record)
 {
 	struct host_queue *queue = &rank->queues[lane];
 
 	if (ncs_array_reserve(&queue->kept, &queue->capacity, queue->count + 1,
-			      sizeof(*queue->kept)) != 0) {
-		job->error = -ENOMEM;
-		return;
-	}
-	queue->kept[queue->count].end_ns = end_ns;
-	queue->kept[queue->count++].record = *record;
+			      sizeof(*queue->kept)) != 0)
+		abort();
+	queue->kept[queue->count++] = (struct host_kept){ end_ns, *record };
 }
 
 static int compare_ends(const void *a, const void *b)
@@ -253,17 +250,22 @@ static int compare_ends(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
+/* Keeps the first error of the writers. */
+static void note(struct hosts_job *job, int error)
+{
+	if (!job->error)
+		job->error = error;
+}
+
 /* Writes the records that have ended by `now_ns`; the others stay. */
-static int drain_queue(struct hosts_job *job, struct host_rank *rank,
-		       unsigned lane, uint64_t now_ns)
+static void drain_queue(struct hosts_job *job, struct host_rank *rank,
+			unsigned lane, uint64_t now_ns)
 {
 	struct host_queue *queue = &rank->queues[lane];
-	struct ncs_record *records = calloc(queue->count + 1, sizeof(*records));
+	struct ncs_record *records =
+		sim_alloc(queue->count + 1, sizeof(*records));
 	size_t count = 0;
-	int error = 0;
 
-	if (!records)
-		return -ENOMEM;
 	if (queue->count > 0)
 		qsort(queue->kept, queue->count, sizeof(*queue->kept),
 		      compare_ends);
@@ -273,9 +275,10 @@ static int drain_queue(struct hosts_job *job, struct host_rank *rank,
 		count++;
 	}
 	if (count > 0) {
-		error = ncs_recording_writer_records(
-			job->writers[rank->host], rank->number, lane, records,
-			count, queue->position, 0, clock_of(job, rank, now_ns));
+		note(job, ncs_recording_writer_records(
+				  job->writers[rank->host], rank->number, lane,
+				  records, count, queue->position, 0,
+				  clock_of(job, rank, now_ns)));
 		queue->count -= count;
 		memmove(queue->kept, &queue->kept[count],
 			queue->count * sizeof(*queue->kept));
@@ -283,7 +286,6 @@ static int drain_queue(struct hosts_job *job, struct host_rank *rank,
 	queue->position += count;
 	job->hosts->records += count;
 	free(records);
-	return error;
 }
 
 /* --- States --------------------------------------------------------------- */
@@ -294,8 +296,8 @@ static void *at(void *image, const struct ncs_table *table, size_t index)
 }
 
 /* Writes the state of a rank's segment: its identity and its progress. */
-static int write_state(struct hosts_job *job, struct host_rank *rank,
-		       uint64_t now_ns)
+static void write_state(struct hosts_job *job, struct host_rank *rank,
+			uint64_t now_ns)
 {
 	struct ncs_recording_writer *writer = job->writers[rank->host];
 	struct ncs_recording_piece piece = { writer, rank->number };
@@ -313,7 +315,7 @@ static int write_state(struct hosts_job *job, struct host_rank *rank,
 				 NCS_FUNCTION_ALL_REDUCE;
 
 	if (!image)
-		return -ENOMEM;
+		abort();
 	rank->header.gpu_clock = (struct ncs_gpu_clock){
 		.ticks = job->options->has_kernels ?
 				 clock_of(job, rank, now_ns) :
@@ -358,11 +360,12 @@ static int write_state(struct hosts_job *job, struct host_rank *rank,
 			&piece, (size_t)((char *)ring - (char *)image),
 			sizeof(*ring));
 	}
-	return ncs_recording_writer_state(
-		writer, rank->number, clock_of(job, rank, now_ns), 0, false);
+	note(job,
+	     ncs_recording_writer_state(writer, rank->number,
+					clock_of(job, rank, now_ns), 0, false));
 }
 
-static int write_clock(struct hosts_job *job, unsigned host, uint64_t now_ns)
+static void write_clock(struct hosts_job *job, unsigned host, uint64_t now_ns)
 {
 	uint64_t own_ns = simulated_clock_ns(job->hosts, host, now_ns);
 	bool keeps_time = job->options->realtime_error_ns > 0;
@@ -377,11 +380,11 @@ static int write_clock(struct hosts_job *job, unsigned host, uint64_t now_ns)
 		.synchronized = keeps_time,
 	};
 
-	return ncs_recording_writer_clock(job->writers[host], &reading);
+	note(job, ncs_recording_writer_clock(job->writers[host], &reading));
 }
 
 /* Ends a look at a host, and begins the next one. */
-static int write_look(struct hosts_job *job, unsigned host, uint64_t now_ns)
+static void write_look(struct hosts_job *job, unsigned host, uint64_t now_ns)
 {
 	struct hosts_stream *stream = job->stream;
 	struct ncs_sink_memory *memory = &stream->memory[host];
@@ -392,15 +395,15 @@ static int write_look(struct hosts_job *job, unsigned host, uint64_t now_ns)
 		.ranks = job->options->ranks,
 		.flags = stream->looks % KEY_EVERY == 0 ? NCS_LOOK_KEY : 0,
 	};
-	int error = ncs_recording_writer_look(job->writers[host], &look);
 
-	if (!error)
-		error = stream->take(stream->context, host, now_ns,
-				     memory->bytes, memory->size);
+	if (job->error)
+		return;
+	note(job, ncs_recording_writer_look(job->writers[host], &look));
+	note(job, stream->take(stream->context, host, now_ns, memory->bytes,
+			       memory->size));
 	memory->size = 0;
-	if (!error && (stream->looks + 1) % KEY_EVERY == 0)
-		error = ncs_recording_writer_renew(job->writers[host]);
-	return error;
+	if ((stream->looks + 1) % KEY_EVERY == 0)
+		note(job, ncs_recording_writer_renew(job->writers[host]));
 }
 
 /* Drains all ranks. */
@@ -408,21 +411,17 @@ static void drain(struct hosts_job *job, uint64_t now_ns)
 {
 	bool with_states = now_ns >= job->state_ns;
 
-	for (unsigned i = 0; i < job->rank_count && !job->error; i++) {
-		struct host_rank *rank = &job->ranks[i];
-
-		for (unsigned k = 0; k < LANES && !job->error; k++)
-			job->error = drain_queue(job, rank, k, now_ns);
-		if (with_states && !job->error)
-			job->error = write_state(job, rank, now_ns);
+	for (unsigned i = 0; i < job->rank_count; i++) {
+		for (unsigned k = 0; k < LANES; k++)
+			drain_queue(job, &job->ranks[i], k, now_ns);
+		if (with_states)
+			write_state(job, &job->ranks[i], now_ns);
 	}
+	for (unsigned i = 0; i < job->options->hosts && with_states; i++)
+		write_clock(job, i, now_ns);
 	for (unsigned i = 0;
-	     i < job->options->hosts && with_states && !job->error; i++)
-		job->error = write_clock(job, i, now_ns);
-	for (unsigned i = 0; i < job->options->hosts && with_states &&
-			     job->stream && !job->error;
-	     i++)
-		job->error = write_look(job, i, now_ns);
+	     i < job->options->hosts && with_states && job->stream; i++)
+		write_look(job, i, now_ns);
 	if (with_states && job->stream)
 		job->stream->looks++;
 	job->drained_ns = now_ns;
@@ -439,11 +438,11 @@ struct steps {
 	unsigned channel;
 	uint64_t bytes; /* of a step */
 	unsigned count;
-	uint64_t *ready_ns;  /* by step: the sender has the data */
-	uint64_t *posted_ns; /* by step: the receiver posted its buffer */
-	uint64_t *sent_ns;
-	uint64_t *arrived_ns;
-	uint64_t *consumed_ns;
+	struct host_step {
+		uint64_t ready_ns;  /* the sender has the data */
+		uint64_t posted_ns; /* the receiver posted its buffer */
+		uint64_t sent_ns, arrived_ns, consumed_ns;
+	} * at;
 };
 
 static unsigned number_of(const struct hosts_job *job,
@@ -469,20 +468,21 @@ static void move_step(struct hosts_job *job, struct steps *steps, unsigned k)
 	uint64_t sent_ns, arrived_ns;
 	double wire_ns = options->byte_ns * (double)steps->bytes;
 
-	if (k >= DEPTH && steps->consumed_ns[k - DEPTH] > posted_ns)
-		posted_ns = steps->consumed_ns[k - DEPTH];
+	if (k >= DEPTH && steps->at[k - DEPTH].consumed_ns > posted_ns)
+		posted_ns = steps->at[k - DEPTH].consumed_ns;
 	posted_ns += 200 + noise(job, 300);
-	steps->posted_ns[k] = posted_ns;
+	steps->at[k].posted_ns = posted_ns;
 	if (!is_over_network(job, steps)) {
-		sent_ns = steps->ready_ns[k] > posted_ns ? steps->ready_ns[k] :
-							   posted_ns;
-		steps->sent_ns[k] = sent_ns;
-		steps->arrived_ns[k] =
+		sent_ns = steps->at[k].ready_ns > posted_ns ?
+				  steps->at[k].ready_ns :
+				  posted_ns;
+		steps->at[k].sent_ns = sent_ns;
+		steps->at[k].arrived_ns =
 			sent_ns + NVLINK_NS +
 			(uint64_t)(NVLINK_BYTE_NS * (double)steps->bytes);
 		return;
 	}
-	sent_ns = steps->ready_ns[k] + 150;
+	sent_ns = steps->at[k].ready_ns + 150;
 	if (options->has_credits) {
 		uint64_t credit_ns =
 			posted_ns + options->latency_ns + noise(job, 500);
@@ -491,8 +491,8 @@ static void move_step(struct hosts_job *job, struct steps *steps, unsigned k)
 			sent_ns = credit_ns;
 	}
 	sent_ns += noise(job, 200);
-	if (k > 0 && sent_ns < steps->sent_ns[k - 1])
-		sent_ns = steps->sent_ns[k - 1] + 1;
+	if (k > 0 && sent_ns < steps->at[k - 1].sent_ns)
+		sent_ns = steps->at[k - 1].sent_ns + 1;
 	if (*free_ns < sent_ns)
 		*free_ns = sent_ns;
 	*free_ns += (uint64_t)wire_ns;
@@ -502,10 +502,10 @@ static void move_step(struct hosts_job *job, struct steps *steps, unsigned k)
 	/* A receiver only polls for posted buffers. */
 	if (arrived_ns < posted_ns + 300)
 		arrived_ns = posted_ns + 300;
-	if (k > 0 && arrived_ns < steps->arrived_ns[k - 1])
-		arrived_ns = steps->arrived_ns[k - 1] + 1;
-	steps->sent_ns[k] = sent_ns;
-	steps->arrived_ns[k] = arrived_ns;
+	if (k > 0 && arrived_ns < steps->at[k - 1].arrived_ns)
+		arrived_ns = steps->at[k - 1].arrived_ns + 1;
+	steps->at[k].sent_ns = sent_ns;
+	steps->at[k].arrived_ns = arrived_ns;
 	job->hosts->messages++;
 }
 
@@ -544,19 +544,21 @@ static void record_side(struct hosts_job *job, const struct steps *steps,
 		if (send) {
 			start_ns = begun_ns + 300;
 			if (k >= DEPTH)
-				start_ns = steps->arrived_ns[k - DEPTH] + 500;
-			if (start_ns > steps->ready_ns[k])
-				start_ns = steps->ready_ns[k];
-			stop_ns =
-				steps->arrived_ns[k] + job->options->latency_ns;
+				start_ns =
+					steps->at[k - DEPTH].arrived_ns + 500;
+			if (start_ns > steps->at[k].ready_ns)
+				start_ns = steps->at[k].ready_ns;
+			stop_ns = steps->at[k].arrived_ns +
+				  job->options->latency_ns;
 			record = span(job, rank, start_ns, stop_ns,
-				      steps->ready_ns[k], steps->sent_ns[k]);
+				      steps->at[k].ready_ns,
+				      steps->at[k].sent_ns);
 		} else {
-			start_ns = steps->posted_ns[k];
-			stop_ns = steps->consumed_ns[k];
+			start_ns = steps->at[k].posted_ns;
+			stop_ns = steps->at[k].consumed_ns;
 			record = span(job, rank, start_ns, stop_ns,
-				      steps->arrived_ns[k],
-				      steps->arrived_ns[k] + 100);
+				      steps->at[k].arrived_ns,
+				      steps->at[k].arrived_ns + 100);
 		}
 		later(&end_ns, stop_ns);
 		earlier(&first_ns, start_ns);
@@ -569,7 +571,7 @@ static void record_side(struct hosts_job *job, const struct steps *steps,
 		record.value = steps->bytes;
 		record.number = k;
 		if (chance(job) >= job->options->lost)
-			keep(job, rank, LANE_PROXY, stop_ns, &record);
+			keep(rank, LANE_PROXY, stop_ns, &record);
 	}
 	end_ns += 100;
 	record = span(job, rank, begun_ns, end_ns, begun_ns + 200, first_ns);
@@ -581,7 +583,7 @@ static void record_side(struct hosts_job *job, const struct steps *steps,
 	record.peer = (int32_t)number_of(job, peer);
 	record.value = steps->bytes * steps->count;
 	record.number = steps->count;
-	keep(job, rank, LANE_PROXY, end_ns, &record);
+	keep(rank, LANE_PROXY, end_ns, &record);
 	later(&rank->end_ns, end_ns);
 	later(&rank->seen_end_ns, end_ns);
 	earlier(&rank->first_proxy_ns, begun_ns);
@@ -604,7 +606,7 @@ static void record_kernel(struct hosts_job *job, struct host_rank *rank,
 	record.operation = (uint32_t)rank->operations;
 	record.value = gpu_ns;
 	record.number = simulated_gpu_ns(job->hosts, number, end_ns) - gpu_ns;
-	keep(job, rank, LANE_PROXY, end_ns + 2 * US, &record);
+	keep(rank, LANE_PROXY, end_ns + 2 * US, &record);
 	later(&rank->end_ns, end_ns + 2 * US);
 	later(&rank->seen_end_ns, end_ns + 2 * US);
 }
@@ -630,7 +632,7 @@ static void record_stream(struct hosts_job *job, struct host_rank *rank,
 	record.function = NCS_FUNCTION_OTHER;
 	record.peer = -1;
 	record.value = stream_of(job, rank);
-	keep(job, rank, LANE_PROXY, end_ns, &record);
+	keep(rank, LANE_PROXY, end_ns, &record);
 }
 
 static void record_operation(struct hosts_job *job, struct host_rank *rank,
@@ -646,7 +648,7 @@ static void record_operation(struct hosts_job *job, struct host_rank *rank,
 	record.peer = peer;
 	record.value = bytes;
 	record.delta[0] = stream_of(job, rank);
-	keep(job, rank, LANE_APPLICATION, rank->begun_ns + 3 * US, &record);
+	keep(rank, LANE_APPLICATION, rank->begun_ns + 3 * US, &record);
 	rank->end_ns += 500;
 	end_ns = job->options->kernels_stop_early ? rank->seen_end_ns + 500 :
 						    rank->end_ns;
@@ -660,7 +662,7 @@ static void record_operation(struct hosts_job *job, struct host_rank *rank,
 	record.value = bytes;
 	record.number = is_transfer ? NCS_NO_SEQUENCE_NUMBER :
 				      job->sequence_number;
-	keep(job, rank, LANE_PROXY, end_ns, &record);
+	keep(rank, LANE_PROXY, end_ns, &record);
 	rank->bytes += bytes;
 	rank->ready_ns = rank->end_ns;
 }
@@ -685,20 +687,6 @@ static void begin_all(struct hosts_job *job)
 	}
 }
 
-static bool steps_alloc(struct steps *steps)
-{
-	uint64_t *all = calloc(5 * (size_t)steps->count, sizeof(*all));
-
-	steps->ready_ns = all;
-	if (!all)
-		return false;
-	steps->posted_ns = all + steps->count;
-	steps->sent_ns = all + 2 * (size_t)steps->count;
-	steps->arrived_ns = all + 3 * (size_t)steps->count;
-	steps->consumed_ns = all + 4 * (size_t)steps->count;
-	return true;
-}
-
 /* Runs a ring from rank to rank: each sends the data that it received
  * before. */
 static void all_reduce_channel(struct hosts_job *job, unsigned channel,
@@ -707,24 +695,20 @@ static void all_reduce_channel(struct hosts_job *job, unsigned channel,
 	unsigned ranks = job->rank_count, rounds = 2 * (ranks - 1);
 	uint64_t chunk = bytes / ranks / job->options->channels;
 	unsigned loops = (unsigned)((chunk + STEP_BYTES - 1) / STEP_BYTES);
-	struct steps *ring = calloc(ranks, sizeof(*ring));
+	struct steps *ring = sim_alloc(ranks, sizeof(*ring));
 
 	if (loops == 0)
 		loops = 1;
-	for (unsigned r = 0; ring && r < ranks; r++) {
+	for (unsigned r = 0; r < ranks; r++)
 		ring[r] = (struct steps){
 			.from = &job->ranks[r],
 			.to = &job->ranks[(r + 1) % ranks],
 			.channel = channel,
 			.bytes = chunk / loops ? chunk / loops : 1,
 			.count = rounds * loops,
+			.at = sim_alloc(rounds * loops, sizeof(*ring->at)),
 		};
-		if (!steps_alloc(&ring[r]))
-			job->error = -ENOMEM;
-	}
-	if (!ring)
-		job->error = -ENOMEM;
-	for (unsigned k = 0; !job->error && k < rounds * loops; k++) {
+	for (unsigned k = 0; k < rounds * loops; k++) {
 		for (unsigned r = 0; r < ranks; r++) {
 			const struct steps *before =
 				&ring[(r + ranks - 1) % ranks];
@@ -732,18 +716,20 @@ static void all_reduce_channel(struct hosts_job *job, unsigned channel,
 
 			if (k >= loops)
 				later(&ready_ns,
-				      before->arrived_ns[k - loops] + 1 * US);
+				      before->at[k - loops].arrived_ns +
+					      1 * US);
 			if (k > 0)
-				later(&ready_ns, ring[r].ready_ns[k - 1] + 200);
-			ring[r].ready_ns[k] = ready_ns + noise(job, 300);
+				later(&ready_ns,
+				      ring[r].at[k - 1].ready_ns + 200);
+			ring[r].at[k].ready_ns = ready_ns + noise(job, 300);
 		}
 		for (unsigned r = 0; r < ranks; r++) {
 			move_step(job, &ring[r], k);
-			ring[r].consumed_ns[k] = ring[r].arrived_ns[k] +
-						 1 * US + noise(job, 500);
+			ring[r].at[k].consumed_ns = ring[r].at[k].arrived_ns +
+						    1 * US + noise(job, 500);
 		}
 	}
-	for (unsigned r = 0; !job->error && r < ranks; r++) {
+	for (unsigned r = 0; r < ranks; r++) {
 		struct steps *into = &ring[(r + ranks - 1) % ranks];
 
 		if (is_over_network(job, &ring[r]))
@@ -751,21 +737,21 @@ static void all_reduce_channel(struct hosts_job *job, unsigned channel,
 		if (is_over_network(job, into))
 			record_side(job, into, false);
 		later(&job->ranks[r].end_ns,
-		      into->consumed_ns[into->count - 1]);
+		      into->at[into->count - 1].consumed_ns);
 		if (job->options->has_kernels)
 			record_kernel(job, &job->ranks[r], channel,
-				      into->consumed_ns[into->count - 1],
+				      into->at[into->count - 1].consumed_ns,
 				      NCS_FUNCTION_ALL_REDUCE);
 	}
-	for (unsigned r = 0; ring && r < ranks; r++)
-		free(ring[r].ready_ns);
+	for (unsigned r = 0; r < ranks; r++)
+		free(ring[r].at);
 	free(ring);
 }
 
 static void all_reduce(struct hosts_job *job, uint64_t bytes)
 {
 	begin_all(job);
-	for (unsigned i = 0; i < job->options->channels && !job->error; i++)
+	for (unsigned i = 0; i < job->options->channels; i++)
 		all_reduce_channel(job, i, bytes);
 	for (unsigned i = 0; i < job->rank_count; i++)
 		record_operation(job, &job->ranks[i], NCS_FUNCTION_ALL_REDUCE,
@@ -782,28 +768,28 @@ static void send_one(struct hosts_job *job, unsigned from, uint64_t bytes)
 	uint64_t share = bytes / channels;
 	unsigned count = (unsigned)((share + STEP_BYTES - 1) / STEP_BYTES);
 
-	for (unsigned c = 0; c < channels && !job->error; c++) {
+	if (count == 0)
+		count = 1;
+	for (unsigned c = 0; c < channels; c++) {
 		struct steps steps = {
 			.from = sender,
 			.to = receiver,
 			.channel = c,
-			.count = count ? count : 1,
-			.bytes = share / (count ? count : 1),
+			.count = count,
+			.bytes = share / count,
+			.at = sim_alloc(count, sizeof(*steps.at)),
 		};
 
-		if (!steps_alloc(&steps)) {
-			job->error = -ENOMEM;
-			return;
-		}
 		for (unsigned k = 0; k < steps.count; k++) {
-			steps.ready_ns[k] = sender->begun_ns + LAUNCH_NS +
-					    k * 300 + noise(job, 300);
+			steps.at[k].ready_ns = sender->begun_ns + LAUNCH_NS +
+					       k * 300 + noise(job, 300);
 			move_step(job, &steps, k);
-			steps.consumed_ns[k] = steps.arrived_ns[k] + 1 * US;
+			steps.at[k].consumed_ns =
+				steps.at[k].arrived_ns + 1 * US;
 		}
 		record_side(job, &steps, true);
 		record_side(job, &steps, false);
-		free(steps.ready_ns);
+		free(steps.at);
 	}
 }
 
@@ -813,7 +799,7 @@ static void send_all(struct hosts_job *job, uint64_t bytes)
 {
 	unsigned ranks = job->options->ranks;
 
-	for (unsigned i = 0; i + ranks < job->rank_count && !job->error; i++) {
+	for (unsigned i = 0; i + ranks < job->rank_count; i++) {
 		struct host_rank *pair[2] = { &job->ranks[i],
 					      &job->ranks[i + ranks] };
 
@@ -919,11 +905,9 @@ static void set_header(struct hosts_job *job, struct host_rank *rank)
 	ncs_segment_lay_out(header, &size);
 }
 
-static int add_ranks(struct hosts_job *job)
+static void add_ranks(struct hosts_job *job)
 {
-	int error = 0;
-
-	for (unsigned i = 0; i < job->rank_count && !error; i++) {
+	for (unsigned i = 0; i < job->rank_count; i++) {
 		struct host_rank *rank = &job->ranks[i];
 		char path[64];
 
@@ -931,12 +915,10 @@ static int add_ranks(struct hosts_job *job)
 		set_header(job, rank);
 		snprintf(path, sizeof(path), "/dev/shm/ncclstat.%u.%u.0",
 			 rank->header.pid, 100 + i);
-		error = ncs_recording_writer_add_rank(job->writers[rank->host],
-						      &rank->header,
-						      NCS_NO_OWNER, path,
-						      &rank->number);
+		note(job, ncs_recording_writer_add_rank(
+				  job->writers[rank->host], &rank->header,
+				  NCS_NO_OWNER, path, &rank->number));
 	}
-	return error;
 }
 
 /* Returns the latest time of all ranks. */
@@ -984,7 +966,6 @@ static int compute(struct hosts_job *job, const char *directory, char *why,
 		   unsigned why_size)
 {
 	const struct simulated_options *options = job->options;
-	int error;
 
 	job->rank_count = options->hosts * options->ranks;
 	job->random = ncs_hash(options->seed - UINT64_C(0x9e3779b97f4a7c15));
@@ -992,26 +973,20 @@ static int compute(struct hosts_job *job, const char *directory, char *why,
 		return -EINVAL;
 	*job->hosts = (struct simulated_hosts){ .options = *options };
 	set_clocks(job->hosts);
-	job->ranks = calloc(job->rank_count, sizeof(*job->ranks));
-	job->free_ns = calloc((size_t)job->rank_count * options->channels,
-			      sizeof(uint64_t));
-	if (!job->ranks || !job->free_ns)
-		job->error = -ENOMEM;
+	job->ranks = sim_alloc(job->rank_count, sizeof(*job->ranks));
+	job->free_ns = sim_alloc((size_t)job->rank_count * options->channels,
+				 sizeof(uint64_t));
 	for (unsigned i = 0; i < options->hosts && !job->error; i++)
 		job->error = open_host(job, directory, i, why, why_size);
 	if (!job->error)
-		job->error = add_ranks(job);
+		add_ranks(job);
 	if (!job->error)
 		run(job);
-	for (unsigned i = 0; i < options->hosts; i++) {
-		error = job->writers[i] ?
-				ncs_recording_writer_close(job->writers[i],
-							   NULL) :
-				0;
-		if (!job->error)
-			job->error = error;
-	}
-	for (unsigned i = 0; job->ranks && i < job->rank_count; i++)
+	for (unsigned i = 0; i < options->hosts; i++)
+		if (job->writers[i])
+			note(job,
+			     ncs_recording_writer_close(job->writers[i], NULL));
+	for (unsigned i = 0; i < job->rank_count; i++)
 		for (unsigned k = 0; k < LANES; k++)
 			free(job->ranks[i].queues[k].kept);
 	free(job->ranks);

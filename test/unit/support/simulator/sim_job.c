@@ -17,15 +17,6 @@
 /* A kernel begins so long after its launch on an idle stream. */
 #define LAUNCH_NS (6 * US)
 
-void *sim_alloc(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory)
-		abort();
-	return memory;
-}
-
 /* --- Chance and clocks ---------------------------------------------------- */
 
 double sim_random(const struct sim_job *job, uint64_t a, uint64_t b, uint64_t c)

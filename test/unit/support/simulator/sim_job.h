@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "ncclstat/abi_values.h"
 #include "ncclstat/names.h"
@@ -307,7 +308,14 @@ const char *sim_fault_name(enum sim_fault fault);
 unsigned sim_algorithm(const struct sim_options *options, uint64_t number);
 
 /* Returns memory, which is zero, or stops the program. */
-void *sim_alloc(size_t count, size_t size);
+static inline void *sim_alloc(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory && count > 0)
+		abort();
+	return memory;
+}
 
 /* --- Chance and clocks ---------------------------------------------------- */
 
