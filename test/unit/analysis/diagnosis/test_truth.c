@@ -140,13 +140,16 @@ static void judge(struct truth_watch *watch, bool is_good, const char *what)
  * communicator tell. */
 static double true_cost(const struct truth_watch *watch, uint64_t comm_id)
 {
-	uint64_t last =
-		sim_source_collectives(watch->job, comm_id, watch->now_ns) - 1;
-	double with_ns = sim_source_ready_ns(watch->job, comm_id, last) -
-			 sim_source_ready_ns(watch->job, comm_id, 0);
-	double without_ns = sim_source_ready_ns(watch->healthy, comm_id, last) -
-			    sim_source_ready_ns(watch->healthy, comm_id, 0);
+	const double *ready_ns = sim_source_comm(watch->job, comm_id)->ready_ns;
+	const double *healthy_ns =
+		sim_source_comm(watch->healthy, comm_id)->ready_ns;
+	size_t last = sim_source_comm(watch->job, comm_id)->collectives - 1;
+	double with_ns, without_ns;
 
+	while (ready_ns[last] >= (double)(watch->now_ns - SIM_BEGIN_NS))
+		last--;
+	with_ns = ready_ns[last] - ready_ns[0];
+	without_ns = healthy_ns[last] - healthy_ns[0];
 	return (with_ns - without_ns) / with_ns;
 }
 

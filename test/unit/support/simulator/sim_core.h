@@ -12,6 +12,8 @@
 #define SIM_AHEAD_MAX 8u
 
 struct sim_rank {
+	struct sim_job *job;
+	unsigned rank;
 	unsigned comm[SIM_COMMS], member[SIM_COMMS];
 	double host_ns, compute_ns, comm_ns[SIM_COMMS];
 	double step_ns[SIM_AHEAD_MAX]; /* ends of the latest steps */
@@ -24,10 +26,10 @@ struct sim_rank {
 };
 
 /* Returns the communicator of a kind that a rank is in. */
-static inline struct sim_comm *sim_comm_of(const struct sim_job *job,
-					   unsigned rank, unsigned kind)
+static inline struct sim_comm *sim_comm_of(const struct sim_rank *self,
+					   unsigned kind)
 {
-	return &job->comms[job->ranks[rank].comm[kind]];
+	return &self->job->comms[self->comm[kind]];
 }
 
 /* Returns whether a rank has a fault in this step. */
@@ -47,6 +49,6 @@ void sim_move_plainly(struct sim_job *job, struct sim_operation *operation);
 void sim_make_comms(struct sim_job *job);
 
 /* Makes the program of a rank for this step. */
-void sim_make_program(struct sim_job *job, unsigned rank);
+void sim_make_program(struct sim_rank *self);
 
 #endif

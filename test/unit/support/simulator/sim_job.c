@@ -45,7 +45,7 @@ uint64_t sim_clock_ns(const struct sim_job *job, unsigned rank, double true_ns)
 /* --- Operations ----------------------------------------------------------- */
 
 /* Says that a rank has begun an operation, if all that it needs is known. */
-static void come(struct sim_job *job, struct sim_rank *self)
+static void come(struct sim_rank *self)
 {
 	const struct sim_action *action = &self->program[self->at];
 	double stream_ns = action->inlined ? self->compute_ns :
@@ -55,8 +55,8 @@ static void come(struct sim_job *job, struct sim_rank *self)
 		return;
 	self->is_there = true;
 	self->called_ns = self->host_ns;
-	self->launched_ns = self->called_ns + job->options.launch_ns;
-	self->host_ns = self->launched_ns + job->options.return_ns;
+	self->launched_ns = self->called_ns + self->job->options.launch_ns;
+	self->host_ns = self->launched_ns + self->job->options.return_ns;
 	self->begun_ns = fmax(self->launched_ns + LAUNCH_NS,
 			      fmax(stream_ns, self->compute_ns) + 1 * US);
 }
@@ -234,11 +234,11 @@ static bool try_exchange(struct sim_job *job, struct sim_comm *comm)
 }
 
 /* Ends the operation that a rank stands at, if all that it needs are there. */
-static bool try_operation(struct sim_job *job, unsigned rank)
+static bool try_operation(struct sim_rank *self)
 {
-	const struct sim_rank *self = &job->ranks[rank];
 	const struct sim_action *action = &self->program[self->at];
-	struct sim_comm *comm = sim_comm_of(job, rank, action->comm);
+	struct sim_comm *comm = sim_comm_of(self, action->comm);
+	struct sim_job *job = self->job;
 
 	switch (action->kind) {
 	case SIM_COLLECTIVE:
@@ -254,9 +254,8 @@ static bool try_operation(struct sim_job *job, unsigned rank)
 /* --- Running -------------------------------------------------------------- */
 
 /* Takes a rank as far as it can go. Returns false if it cannot move. */
-static bool go_on(struct sim_job *job, unsigned rank)
+static bool go_on(struct sim_rank *self)
 {
-	struct sim_rank *self = &job->ranks[rank];
 	bool moved = false;
 
 	while (self->at < self->actions) {
@@ -281,8 +280,8 @@ static bool go_on(struct sim_job *job, unsigned rank)
 			break;
 		default:
 			moved |= !self->is_there;
-			come(job, self);
-			if (!try_operation(job, rank))
+			come(self);
+			if (!try_operation(self))
 				return moved;
 			moved = true;
 			continue;
@@ -341,11 +340,11 @@ void sim_job_step(struct sim_job *job)
 	job->ends_ns[job->step] = 0;
 	find_fault(job);
 	for (unsigned i = 0; i < ranks; i++)
-		sim_make_program(job, i);
+		sim_make_program(&job->ranks[i]);
 	while (moved) {
 		moved = false;
 		for (unsigned i = 0; i < ranks; i++)
-			moved |= go_on(job, i);
+			moved |= go_on(&job->ranks[i]);
 	}
 	for (unsigned i = 0; i < ranks; i++)
 		end_step(job, &job->ranks[i]);
@@ -423,6 +422,10 @@ void sim_job_init(struct sim_job *job, const struct sim_options *options)
 		.move = options->transport == SIM_PLAIN ? sim_move_plainly :
 							  sim_move_on_links,
 	};
+	for (unsigned i = 0; i < options->ranks; i++) {
+		job->ranks[i].job = job;
+		job->ranks[i].rank = i;
+	}
 	job->ranks[options->victim].host_ns = options->birth_ns;
 	if (options->from_ns > 0)
 		job->options.from_step = UINT_MAX;

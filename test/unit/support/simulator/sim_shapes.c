@@ -43,69 +43,73 @@ static double chance(const struct sim_job *job, uint64_t rank, uint64_t what)
 	return 2 * sim_random(job, job->step, rank, what) - 1;
 }
 
-static struct sim_action *add(struct sim_job *job, unsigned rank,
-			      enum sim_action_kind kind)
+static bool has_fault(const struct sim_rank *self, enum sim_fault fault)
 {
-	struct sim_rank *self = &job->ranks[rank];
+	return sim_is_faulty(self->job, self->rank, fault);
+}
 
+static struct sim_action *add(struct sim_rank *self, enum sim_action_kind kind)
+{
 	if (self->actions == SIM_ACTIONS)
 		abort();
 	self->program[self->actions] = (struct sim_action){ .kind = kind };
 	return &self->program[self->actions++];
 }
 
-static void add_fault(struct sim_job *job, unsigned rank)
+static void add_fault(struct sim_rank *self)
 {
-	unsigned period = job->options.period;
+	const struct sim_options *options = &self->job->options;
 
-	if (period > 0 && job->options.victim == rank &&
-	    ++job->faults % period != 0)
+	if (options->period > 0 && options->victim == self->rank &&
+	    ++self->job->faults % options->period != 0)
 		return;
-	if (sim_is_faulty(job, rank, SIM_HOST))
-		add(job, rank, SIM_ON_HOST)->ns = job->options.fault_size;
-	if (sim_is_faulty(job, rank, SIM_STREAM))
-		add(job, rank, SIM_ON_STREAM)->ns = job->options.fault_size;
+	if (has_fault(self, SIM_HOST))
+		add(self, SIM_ON_HOST)->ns = options->fault_size;
+	if (has_fault(self, SIM_STREAM))
+		add(self, SIM_ON_STREAM)->ns = options->fault_size;
 }
 
-static void add_work(struct sim_job *job, unsigned rank,
-		     enum sim_action_kind kind, double ns)
+static void add_work(struct sim_rank *self, enum sim_action_kind kind,
+		     double ns)
 {
-	const struct sim_options *options = &job->options;
-	double random = sim_random(job, 1, job->step * UINT64_C(1000) + rank,
-				   job->ranks[rank].works++);
+	const struct sim_options *options = &self->job->options;
+	double random = sim_random(
+		self->job, 1, self->job->step * UINT64_C(1000) + self->rank,
+		self->works++);
 
-	if (kind == SIM_ON_STREAM && sim_is_faulty(job, rank, SIM_GPU) &&
-	    (options->period == 0 || (job->step + 1) % options->period == 0))
+	if (kind == SIM_ON_STREAM && has_fault(self, SIM_GPU) &&
+	    (options->period == 0 ||
+	     (self->job->step + 1) % options->period == 0))
 		ns *= options->fault_size;
-	add(job, rank, kind)->ns = ns * (1 + options->jitter * random +
-					 options->noise * (2 * random - 1));
+	add(self, kind)->ns = ns * (1 + options->jitter * random +
+				    options->noise * (2 * random - 1));
 }
 
-static void compute(struct sim_job *job, unsigned rank, double ns)
+static void compute(struct sim_rank *self, double ns)
 {
-	add_work(job, rank, SIM_ON_STREAM, ns);
+	add_work(self, SIM_ON_STREAM, ns);
 }
 
-static struct sim_action *add_operation(struct sim_job *job, unsigned rank,
+static struct sim_action *add_operation(struct sim_rank *self,
 					enum sim_action_kind kind,
 					unsigned comm, uint64_t bytes,
 					bool inlined, int peer)
 {
-	const struct sim_options *options = &job->options;
+	const struct sim_options *options = &self->job->options;
 	struct sim_action *action;
 
-	if (options->each ||
-	    (options->shape == SIM_3D && comm == options->group &&
-	     !job->ranks[rank].had_fault))
-		add_fault(job, rank);
-	job->ranks[rank].had_fault |= comm == options->group;
-	action = add(job, rank, kind);
+	if (options->each || (options->shape == SIM_3D &&
+			      comm == options->group && !self->had_fault))
+		add_fault(self);
+	self->had_fault |= comm == options->group;
+	action = add(self, kind);
 	action->comm = comm;
 	action->bytes = bytes;
-	if (options->resize > 0 && job->step >= options->resize_step)
+	if (options->resize > 0 && self->job->step >= options->resize_step)
 		action->bytes = (uint64_t)((double)bytes * options->resize);
 	if (options->unlike_step > 0 && kind == SIM_COLLECTIVE &&
-	    job->step == options->unlike_step && rank == options->victim)
+	    self->job->step == options->unlike_step &&
+	    self->rank == options->victim)
 		action->bytes /= 2;
 	action->inlined = inlined;
 	action->function = NCS_FUNCTION_ALL_REDUCE;
@@ -113,236 +117,238 @@ static struct sim_action *add_operation(struct sim_job *job, unsigned rank,
 	return action;
 }
 
-static struct sim_action *add_collective(struct sim_job *job, unsigned rank,
-					 unsigned comm, uint64_t bytes,
-					 bool inlined)
+static struct sim_action *add_collective(struct sim_rank *self, unsigned comm,
+					 uint64_t bytes, bool inlined)
 {
-	return add_operation(job, rank, SIM_COLLECTIVE, comm, bytes, inlined,
-			     -1);
+	return add_operation(self, SIM_COLLECTIVE, comm, bytes, inlined, -1);
 }
 
 /* Adds a Broadcast from rank 0 or a Reduce to it. */
-static void add_rooted(struct sim_job *job, unsigned rank, unsigned function,
-		       uint64_t bytes)
+static void add_rooted(struct sim_rank *self, unsigned function, uint64_t bytes)
 {
-	add_operation(job, rank, SIM_COLLECTIVE, 0, bytes, INLINED, 0)
-		->function = function;
+	add_operation(self, SIM_COLLECTIVE, 0, bytes, INLINED, 0)->function =
+		function;
 }
 
 /* --- Data and tensor parallel --------------------------------------------- */
 
-static void add_ddp(struct sim_job *job, unsigned rank)
+/* Ends a step: norms are added up, weights are updated and sometimes compared. */
+static void add_update(struct sim_rank *self)
 {
-	unsigned comms = job->options.communicators;
-	unsigned buckets = job->options.buckets;
-	unsigned halves = job->options.transport == SIM_PLAIN ? 1 : 2;
+	unsigned comms = self->job->options.communicators;
 
-	if (job->options.greets && job->step == 0 && rank < 2)
-		add_operation(job, rank, rank == 0 ? SIM_SEND : SIM_RECEIVE, 0,
-			      1 << 14, INLINED, (int)(1 - rank));
+	if (comms > 2)
+		add_collective(self, 2, 4, INLINED);
+	compute(self, 1 * MS);
+	if (comms > 3)
+		add_collective(self, 3, 1 << 20, INLINED);
+}
+
+static void add_ddp(struct sim_rank *self)
+{
+	const struct sim_options *options = &self->job->options;
+	unsigned buckets = options->buckets;
+	unsigned halves = options->transport == SIM_PLAIN ? 1 : 2;
+
+	if (options->greets && self->job->step == 0 && self->rank < 2)
+		add_operation(self, self->rank == 0 ? SIM_SEND : SIM_RECEIVE, 0,
+			      1 << 14, INLINED, (int)(1 - self->rank));
 	for (unsigned i = 0; i < halves; i++) {
-		compute(job, rank, 6 * MS / halves);
-		if (comms > 1 && i == 0)
-			add_collective(job, rank, 1, 1 << 14, INLINED);
+		compute(self, 6 * MS / halves);
+		if (options->communicators > 1 && i == 0)
+			add_collective(self, 1, 1 << 14, INLINED);
 	}
 	for (unsigned i = 0; i < buckets; i++) {
-		compute(job, rank, 12 * MS / buckets);
-		add_collective(job, rank, 0, 25 << 20, BESIDE);
+		compute(self, 12 * MS / buckets);
+		add_collective(self, 0, 25 << 20, BESIDE);
 	}
-	add(job, rank, SIM_AWAIT)->comm = 0;
-	if (comms > 2)
-		add_collective(job, rank, 2, 4, INLINED);
-	compute(job, rank, 1 * MS);
-	if (comms > 3)
-		add_collective(job, rank, 3, 1 << 20, INLINED);
+	add(self, SIM_AWAIT)->comm = 0;
+	add_update(self);
 }
 
-static void add_buffers(struct sim_job *job, unsigned rank)
+static void add_buffers(struct sim_rank *self)
 {
-	add_rooted(job, rank, NCS_FUNCTION_BROADCAST, 3072);
-	add_rooted(job, rank, NCS_FUNCTION_BROADCAST, 48);
-	add_ddp(job, rank);
+	add_rooted(self, NCS_FUNCTION_BROADCAST, 3072);
+	add_rooted(self, NCS_FUNCTION_BROADCAST, 48);
+	add_ddp(self);
 }
 
-static void add_server(struct sim_job *job, unsigned rank)
+static void add_server(struct sim_rank *self)
 {
-	add_rooted(job, rank, NCS_FUNCTION_BROADCAST, 1 << 20);
-	compute(job, rank, 12 * MS);
-	add_rooted(job, rank, NCS_FUNCTION_REDUCE, 1 << 20);
-	if (rank == 0)
-		compute(job, rank, 4 * MS);
+	add_rooted(self, NCS_FUNCTION_BROADCAST, 1 << 20);
+	compute(self, 12 * MS);
+	add_rooted(self, NCS_FUNCTION_REDUCE, 1 << 20);
+	if (self->rank == 0)
+		compute(self, 4 * MS);
 }
 
-static void add_fsdp(struct sim_job *job, unsigned rank)
+static void add_fsdp(struct sim_rank *self)
 {
 	for (unsigned i = 0; i < 2 * LAYERS; i++) {
-		add_collective(job, rank, 0, 8 << 20, INLINED)->function =
+		add_collective(self, 0, 8 << 20, INLINED)->function =
 			NCS_FUNCTION_ALL_GATHER;
-		compute(job, rank, (i < LAYERS ? 1.5 : 3) * MS);
+		compute(self, (i < LAYERS ? 1.5 : 3) * MS);
 		if (i >= LAYERS)
-			add_collective(job, rank, 0, 8 << 20, BESIDE)->function =
+			add_collective(self, 0, 8 << 20, BESIDE)->function =
 				NCS_FUNCTION_REDUCE_SCATTER;
 	}
-	add(job, rank, SIM_AWAIT)->comm = 0;
-	compute(job, rank, 1 * MS);
+	add(self, SIM_AWAIT)->comm = 0;
+	compute(self, 1 * MS);
 }
 
-static void add_tensor(struct sim_job *job, unsigned rank)
+static void add_tensor(struct sim_rank *self)
 {
-	unsigned comms = job->options.communicators;
-	double more = job->options.transport == SIM_PLAIN ? 0.3 * MS : 0;
+	const struct sim_options *options = &self->job->options;
+	double more = options->transport == SIM_PLAIN ? 0.3 * MS : 0;
 
 	for (unsigned i = 0; i < LAYERS; i++) {
-		compute(job, rank, 2 * MS + more * i);
-		add_collective(job, rank, 0, 8 << 20, INLINED);
+		compute(self, 2 * MS + more * i);
+		add_collective(self, 0, 8 << 20, INLINED);
 	}
-	if (comms > 1)
-		add_collective(job, rank, 1, 25 << 20, INLINED);
-	if (comms > 2)
-		add_collective(job, rank, 2, 4, INLINED);
-	compute(job, rank, 1 * MS);
-	if (comms > 3)
-		add_collective(job, rank, 3, 1 << 20, INLINED);
+	if (options->communicators > 1)
+		add_collective(self, 1, 25 << 20, INLINED);
+	add_update(self);
 }
 
 /* Ranks have experts with more or less tokens, which changes from step to step. */
-static void add_moe(struct sim_job *job, unsigned rank)
+static void add_moe(struct sim_rank *self)
 {
 	for (unsigned i = 0; i < LAYERS; i++) {
-		double uneven = chance(job, rank, 1000 + i);
+		double uneven = chance(self->job, self->rank, 1000 + i);
 
-		compute(job, rank, 1 * MS);
-		add_operation(job, rank, SIM_EXCHANGE, 0, 8 << 20, INLINED,
+		compute(self, 1 * MS);
+		add_operation(self, SIM_EXCHANGE, 0, 8 << 20, INLINED,
 			      SIM_EVERYONE);
-		compute(job, rank, (2 + 0.3 * uneven) * MS);
-		add_operation(job, rank, SIM_EXCHANGE, 0, 8 << 20, INLINED,
+		compute(self, (2 + 0.3 * uneven) * MS);
+		add_operation(self, SIM_EXCHANGE, 0, 8 << 20, INLINED,
 			      SIM_EVERYONE);
 	}
-	add_collective(job, rank, 0, 25 << 20, INLINED);
-	compute(job, rank, 1 * MS);
+	add_collective(self, 0, 25 << 20, INLINED);
+	compute(self, 1 * MS);
 }
 
 /* --- Pipelines ------------------------------------------------------------ */
 
 /* Returns whether a member of the communicator of the pipeline is there. */
-static bool is_stage(const struct sim_job *job, unsigned rank, int member)
+static bool is_stage(const struct sim_rank *self, int member)
 {
-	return member >= 0 && member < (int)sim_comm_of(job, rank, 0)->count;
+	return member >= 0 && member < (int)sim_comm_of(self, 0)->count;
 }
 
 /* Adds the computing of a stage: where two ranks share its layers, of two, each
  * followed by an AllReduce. */
-static void add_stage_work(struct sim_job *job, unsigned rank, double ns)
+static void add_stage_work(struct sim_rank *self, double ns)
 {
-	bool is_shared = job->options.shape == SIM_3D;
+	bool is_shared = self->job->options.shape == SIM_3D;
 
 	for (unsigned i = 0; i < (is_shared ? 2 : 1); i++) {
-		compute(job, rank, ns);
+		compute(self, ns);
 		if (is_shared)
-			add_collective(job, rank, SIM_GROUP_TENSOR, 8 << 20,
+			add_collective(self, SIM_GROUP_TENSOR, 8 << 20,
 				       INLINED);
 	}
 }
 
-static void add_transfer(struct sim_job *job, unsigned rank,
-			 enum sim_action_kind kind, int peer)
+static void add_transfer(struct sim_rank *self, enum sim_action_kind kind,
+			 int peer)
 {
-	if (is_stage(job, rank, peer))
-		add_operation(job, rank, kind, 0, 4 << 20,
-			      kind == SIM_RECEIVE || job->options.blocks, peer);
+	if (is_stage(self, peer))
+		add_operation(self, kind, 0, 4 << 20,
+			      kind == SIM_RECEIVE || self->job->options.blocks,
+			      peer);
 }
 
 /* Adds a microbatch of a stage, which it has from rank `from` and passes on to
  * rank `to`, if these are stages. Sends go on their own stream, so that the one
  * that sends computes on, unless they block. */
-static void add_microbatch(struct sim_job *job, unsigned rank, int from, int to,
+static void add_microbatch(struct sim_rank *self, int from, int to,
 			   double work_ns)
 {
-	add_transfer(job, rank, SIM_RECEIVE, from);
-	add_stage_work(job, rank, work_ns);
-	add_transfer(job, rank, SIM_SEND, to);
+	add_transfer(self, SIM_RECEIVE, from);
+	add_stage_work(self, work_ns);
+	add_transfer(self, SIM_SEND, to);
 }
 
 /* Adds a send and a receive that stages make together; an even stage sends
  * first. */
-static void add_exchange(struct sim_job *job, unsigned rank, int peer)
+static void add_exchange(struct sim_rank *self, int peer)
 {
-	unsigned stage = job->ranks[rank].member[0];
+	unsigned stage = self->member[0];
 
-	add_transfer(job, rank, stage % 2 ? SIM_RECEIVE : SIM_SEND, peer);
-	add_transfer(job, rank, stage % 2 ? SIM_SEND : SIM_RECEIVE, peer);
+	add_transfer(self, stage % 2 ? SIM_RECEIVE : SIM_SEND, peer);
+	add_transfer(self, stage % 2 ? SIM_SEND : SIM_RECEIVE, peer);
 }
 
 /* One forward, one backward: a stage runs as many microbatches forward first as
  * there are stages after it. */
-static void add_alternating(struct sim_job *job, unsigned rank)
+static void add_alternating(struct sim_rank *self)
 {
-	unsigned stage = job->ranks[rank].member[0];
-	unsigned after = sim_comm_of(job, rank, 0)->count - 1 - stage;
+	unsigned stage = self->member[0];
+	unsigned after = sim_comm_of(self, 0)->count - 1 - stage;
 	unsigned first = after < MICROBATCHES ? after : MICROBATCHES;
 	int before = (int)stage - 1, next = (int)stage + 1;
 
 	for (unsigned i = 0; i < first; i++)
-		add_microbatch(job, rank, before, next, 1 * MS);
+		add_microbatch(self, before, next, 1 * MS);
 	for (unsigned i = first; i < MICROBATCHES; i++) {
 		if (i == first)
-			add_transfer(job, rank, SIM_RECEIVE, before);
-		add_stage_work(job, rank, 1 * MS);
-		add_exchange(job, rank, next);
-		add_stage_work(job, rank, 2 * MS);
+			add_transfer(self, SIM_RECEIVE, before);
+		add_stage_work(self, 1 * MS);
+		add_exchange(self, next);
+		add_stage_work(self, 2 * MS);
 		if (i + 1 < MICROBATCHES)
-			add_exchange(job, rank, before);
+			add_exchange(self, before);
 		else
-			add_transfer(job, rank, SIM_SEND, before);
+			add_transfer(self, SIM_SEND, before);
 	}
 	for (unsigned i = 0; i < first; i++)
-		add_microbatch(job, rank, next, before, 2 * MS);
+		add_microbatch(self, next, before, 2 * MS);
 }
 
-static void add_pipeline(struct sim_job *job, unsigned rank)
+static void add_pipeline(struct sim_rank *self)
 {
-	unsigned sum = job->options.communicators > 1;
-	int before = (int)rank - 1, next = (int)rank + 1;
+	unsigned sum = self->job->options.communicators > 1;
+	int before = (int)self->rank - 1, next = (int)self->rank + 1;
 
-	if (job->options.alternates)
-		add_alternating(job, rank);
+	if (self->job->options.alternates)
+		add_alternating(self);
 	else
 		for (unsigned i = 0; i < 2 * MICROBATCHES; i++)
 			if (i < MICROBATCHES)
-				add_microbatch(job, rank, before, next, 1 * MS);
+				add_microbatch(self, before, next, 1 * MS);
 			else
-				add_microbatch(job, rank, next, before, 2 * MS);
-	add_collective(job, rank, sum, 1 << 20, INLINED);
-	compute(job, rank, 1 * MS);
+				add_microbatch(self, next, before, 2 * MS);
+	add_collective(self, sum, 1 << 20, INLINED);
+	compute(self, 1 * MS);
 }
 
 /* All send to the next stage, then to the one before, in turn. */
-static void add_round(struct sim_job *job, unsigned rank, bool forward)
+static void add_round(struct sim_rank *self, bool forward)
 {
-	unsigned stage = job->ranks[rank].member[0];
-	unsigned count = sim_comm_of(job, rank, 0)->count;
+	unsigned stage = self->member[0];
+	unsigned count = sim_comm_of(self, 0)->count;
 	unsigned next = (stage + 1) % count;
 	unsigned before = (stage + count - 1) % count;
 
 	for (unsigned i = 0; i < MICROBATCHES / 2; i++) {
-		add_stage_work(job, rank, 2 * MS);
-		add_operation(job, rank, SIM_EXCHANGE, SIM_GROUP_PIPE, 4 << 20,
+		add_stage_work(self, 2 * MS);
+		add_operation(self, SIM_EXCHANGE, SIM_GROUP_PIPE, 4 << 20,
 			      INLINED, (int)(forward ? next : before))
 			->from = (int)(forward ? before : next);
 	}
 }
 
-static void add_3d(struct sim_job *job, unsigned rank)
+static void add_3d(struct sim_rank *self)
 {
-	if (job->options.alternates) {
-		add_alternating(job, rank);
+	if (self->job->options.alternates) {
+		add_alternating(self);
 	} else {
-		add_round(job, rank, true);
-		add_round(job, rank, false);
+		add_round(self, true);
+		add_round(self, false);
 	}
-	add_collective(job, rank, SIM_GROUP_DATA, 8 << 20, INLINED);
-	add_collective(job, rank, SIM_GROUP_ALL, 4, INLINED);
-	compute(job, rank, 0.5 * MS);
+	add_collective(self, SIM_GROUP_DATA, 8 << 20, INLINED);
+	add_collective(self, SIM_GROUP_ALL, 4, INLINED);
+	compute(self, 0.5 * MS);
 }
 
 /* --- Sizes ---------------------------------------------------------------- */
@@ -350,33 +356,34 @@ static void add_3d(struct sim_job *job, unsigned rank)
 enum { SIZES_ALL, SIZES_NEIGHBOURS, SIZES_FIRST, SIZES_SECOND };
 
 /* Adds an operation of all, of a few neighbours, or from one rank to the next. */
-static void add_sizes(struct sim_job *job, unsigned rank)
+static void add_sizes(struct sim_rank *self)
 {
-	const struct sim_options *options = &job->options;
-	unsigned step = job->step, comm = SIZES_ALL;
-	double what = chance(job, 0, 700);
+	const struct sim_options *options = &self->job->options;
+	unsigned step = self->job->step, comm = SIZES_ALL;
+	double what = chance(self->job, 0, 700);
 	uint64_t bytes = UINT64_C(1)
-			 << (18 + (int)floor(6 * chance(job, 0, 701)));
+			 << (18 + (int)floor(6 * chance(self->job, 0, 701)));
 
 	if (options->neighbours > 0 && what < -0.2) {
 		unsigned groups = options->ranks / options->neighbours;
 
 		comm = SIZES_NEIGHBOURS;
-		if (rank / options->neighbours != step % groups)
+		if (self->rank / options->neighbours != step % groups)
 			return;
 	} else if (options->sends && what <= 0.4) {
-		comm = rank == step % options->ranks ? SIZES_FIRST :
-						       SIZES_SECOND;
-		if (comm == SIZES_SECOND && rank != (step + 1) % options->ranks)
+		comm = self->rank == step % options->ranks ? SIZES_FIRST :
+							     SIZES_SECOND;
+		if (comm == SIZES_SECOND &&
+		    self->rank != (step + 1) % options->ranks)
 			return;
 	}
 	/* Sometimes there is nothing to compute. */
-	if (chance(job, 0, 702) > -0.6)
-		compute(job, rank, options->work_ns);
+	if (chance(self->job, 0, 702) > -0.6)
+		compute(self, options->work_ns);
 	if (comm < SIZES_FIRST)
-		add_collective(job, rank, comm, bytes, INLINED);
+		add_collective(self, comm, bytes, INLINED);
 	else
-		add_operation(job, rank,
+		add_operation(self,
 			      comm == SIZES_FIRST ? SIM_SEND : SIM_RECEIVE,
 			      comm, bytes, INLINED, comm == SIZES_FIRST);
 }
@@ -387,122 +394,122 @@ static void add_sizes(struct sim_job *job, unsigned rank)
 #define STALL_EACH 50u
 
 /* Adds the work of a host before a call. */
-static void add_host_work(struct sim_job *job, unsigned rank)
+static void add_host_work(struct sim_rank *self)
 {
-	const struct sim_options *options = &job->options;
-	uint64_t call = job->step * UINT64_C(8) + job->ranks[rank].works++;
-	double random = sim_random(job, 3, call, rank);
+	const struct sim_options *options = &self->job->options;
+	uint64_t call = self->job->step * UINT64_C(8) + self->works++;
+	double random = sim_random(self->job, 3, call, self->rank);
 	double ns = options->work_ns * (1 + options->jitter * random);
 
 	if (call % STALL_EACH == 0 &&
-	    rank == (unsigned)(sim_random(job, 4, call, 0) * options->ranks))
+	    self->rank == (unsigned)(sim_random(self->job, 4, call, 0) *
+				     options->ranks))
 		ns += options->stall_ns;
-	if (sim_is_faulty(job, rank, SIM_SLOW_PEER))
+	if (has_fault(self, SIM_SLOW_PEER))
 		ns *= options->fault_size;
-	add(job, rank, SIM_ON_HOST)->ns = ns;
+	add(self, SIM_ON_HOST)->ns = ns;
 }
 
 /* Adds a host's work, and a call that it waits for. */
-static struct sim_action *add_call(struct sim_job *job, unsigned rank,
-				   unsigned comm, unsigned function)
+static struct sim_action *add_call(struct sim_rank *self, unsigned comm,
+				   unsigned function)
 {
 	struct sim_action *action;
 
-	add_host_work(job, rank);
-	action = add_collective(job, rank, comm, SIM_CALL_BYTES, INLINED);
+	add_host_work(self);
+	action = add_collective(self, comm, SIM_CALL_BYTES, INLINED);
 	action->function = function;
-	add(job, rank, SIM_BLOCK);
+	add(self, SIM_BLOCK);
 	return action;
 }
 
 /* Adds the calls in which a fault happens that comes with calls of its own: the rank
  * after the victim receives from it, or all receive. */
-static void add_calls_of_fault(struct sim_job *job, unsigned rank)
+static void add_calls_of_fault(struct sim_rank *self)
 {
-	const struct sim_options *options = &job->options;
+	const struct sim_options *options = &self->job->options;
 	unsigned victim = options->victim, next = (victim + 1) % options->ranks;
-	bool sends = rank == victim;
+	bool sends = self->rank == victim;
 
 	if (options->fault == SIM_DEADLOCK)
-		add_call(job, rank, 0, NCS_FUNCTION_RECV)->ns = INFINITY;
+		add_call(self, 0, NCS_FUNCTION_RECV)->ns = INFINITY;
 	if ((options->fault != SIM_UNMET &&
 	     options->fault != SIM_CONSUMER_LATE) ||
-	    (!sends && rank != next))
+	    (!sends && self->rank != next))
 		return;
-	add_host_work(job, rank);
-	if (rank == next && options->fault == SIM_CONSUMER_LATE)
-		add(job, rank, SIM_ON_STREAM)->ns = INFINITY;
-	add_operation(job, rank, sends ? SIM_SEND : SIM_RECEIVE, 0,
-		      SIM_CALL_BYTES, INLINED, (int)(sends ? next : victim));
-	add(job, rank, SIM_BLOCK);
+	add_host_work(self);
+	if (self->rank == next && options->fault == SIM_CONSUMER_LATE)
+		add(self, SIM_ON_STREAM)->ns = INFINITY;
+	add_operation(self, sends ? SIM_SEND : SIM_RECEIVE, 0, SIM_CALL_BYTES,
+		      INLINED, (int)(sends ? next : victim));
+	add(self, SIM_BLOCK);
 }
 
 /* Whether a rank makes no more calls from the fault on. */
-static bool never_calls(const struct sim_job *job, unsigned rank)
+static bool never_calls(const struct sim_rank *self)
 {
-	unsigned victim = job->options.victim;
+	unsigned victim = self->job->options.victim;
 
-	return sim_is_faulty(job, rank, SIM_MISSING) ||
-	       sim_is_faulty(job, rank, SIM_STOPPED) ||
-	       sim_is_faulty(job, rank, SIM_DIED) ||
-	       sim_is_faulty(job, rank, SIM_UNMET) ||
-	       (rank == (victim ^ 1) &&
-		sim_is_faulty(job, victim, SIM_ELSEWHERE));
+	return has_fault(self, SIM_MISSING) || has_fault(self, SIM_STOPPED) ||
+	       has_fault(self, SIM_DIED) || has_fault(self, SIM_UNMET) ||
+	       (self->rank == (victim ^ 1) &&
+		sim_is_faulty(self->job, victim, SIM_ELSEWHERE));
 }
 
-static void add_calls(struct sim_job *job, unsigned rank)
+static void add_calls(struct sim_rank *self)
 {
-	const struct sim_options *options = &job->options;
-	bool is_due = job->step == options->from_step;
+	const struct sim_options *options = &self->job->options;
+	bool is_due = self->job->step == options->from_step;
 	enum sim_fault fault = is_due ? options->fault : SIM_HEALTHY;
 	struct sim_action *action;
 
-	if (never_calls(job, rank) || (is_due && options->is_idle))
-		add(job, rank, SIM_ON_HOST)->ns = INFINITY;
+	if (never_calls(self) || (is_due && options->is_idle))
+		add(self, SIM_ON_HOST)->ns = INFINITY;
 	if (is_due)
-		add_calls_of_fault(job, rank);
+		add_calls_of_fault(self);
 	if (options->neighbours > 0 &&
-	    rank < options->ranks / options->neighbours * options->neighbours)
-		add_call(job, rank, 1, NCS_FUNCTION_REDUCE_SCATTER);
+	    self->rank <
+		    options->ranks / options->neighbours * options->neighbours)
+		add_call(self, 1, NCS_FUNCTION_REDUCE_SCATTER);
 	if (is_due)
-		add(job, rank, options->is_queued ? SIM_ON_STREAM : SIM_ON_HOST)
-			->ns = options->phase_ns;
-	if (rank == options->victim &&
+		add(self, options->is_queued ? SIM_ON_STREAM : SIM_ON_HOST)->ns =
+			options->phase_ns;
+	if (self->rank == options->victim &&
 	    (fault == SIM_GPU_LATE || fault == SIM_PROXY_ASLEEP ||
 	     fault == SIM_LAUNCHER))
-		add(job, rank, SIM_ON_STREAM)->ns = INFINITY;
-	action = add_call(job, rank, 0, NCS_FUNCTION_ALL_REDUCE);
+		add(self, SIM_ON_STREAM)->ns = INFINITY;
+	action = add_call(self, 0, NCS_FUNCTION_ALL_REDUCE);
 	if (fault == SIM_ORDER || fault == SIM_SIZE || fault == SIM_STUCK_LINK)
 		action->ns = INFINITY;
-	add_call(job, rank, 0, NCS_FUNCTION_SEND);
-	add_call(job, rank, 0, NCS_FUNCTION_ALL_GATHER);
+	add_call(self, 0, NCS_FUNCTION_SEND);
+	add_call(self, 0, NCS_FUNCTION_ALL_GATHER);
 }
 
 /* --- Programs ------------------------------------------------------------- */
 
-void sim_make_program(struct sim_job *job, unsigned rank)
+void sim_make_program(struct sim_rank *self)
 {
-	static void (*const shapes[])(struct sim_job *, unsigned) = {
+	static void (*const shapes[])(struct sim_rank *) = {
 		[SIM_DDP] = add_ddp,           [SIM_TENSOR] = add_tensor,
 		[SIM_PIPELINE] = add_pipeline, [SIM_3D] = add_3d,
 		[SIM_FSDP] = add_fsdp,         [SIM_MOE] = add_moe,
 		[SIM_BUFFERS] = add_buffers,   [SIM_SERVER] = add_server,
 		[SIM_SIZES] = add_sizes,       [SIM_CALLS] = add_calls,
 	};
-	const struct sim_options *options = &job->options;
-	struct sim_rank *self = &job->ranks[rank];
+	const struct sim_options *options = &self->job->options;
 
 	self->actions = self->at = self->works = 0;
 	self->had_fault = false;
-	add_work(job, rank, SIM_ON_HOST, options->gap_ns);
-	if (options->pause_period > 0 && job->step % options->pause_period == 0)
-		add_work(job, rank, SIM_ON_HOST, options->pause_ns);
+	add_work(self, SIM_ON_HOST, options->gap_ns);
+	if (options->pause_period > 0 &&
+	    self->job->step % options->pause_period == 0)
+		add_work(self, SIM_ON_HOST, options->pause_ns);
 	if (!options->each && options->shape != SIM_3D)
-		add_fault(job, rank);
-	shapes[options->shape](job, rank);
+		add_fault(self);
+	shapes[options->shape](self);
 	if (options->barrier_period > 0 &&
-	    (job->step + 1) % options->barrier_period == 0)
-		add_collective(job, rank, 0, 4, INLINED);
+	    (self->job->step + 1) % options->barrier_period == 0)
+		add_collective(self, 0, 4, INLINED);
 }
 
 /* --- Communicators -------------------------------------------------------- */

@@ -715,29 +715,11 @@ uint64_t sim_source_end_ns(const struct sim_source *self)
 	return SIM_BEGIN_NS + (uint64_t)llround(self->end_ns);
 }
 
-static const struct sim_comm *find_comm(const struct sim_source *self,
-					uint64_t comm_id)
+const struct sim_comm *sim_source_comm(const struct sim_source *self,
+				       uint64_t comm_id)
 {
 	for (unsigned i = 0; i < self->job.comm_count; i++)
 		if (self->job.comms[i].id == comm_id)
 			return &self->job.comms[i];
 	abort();
-}
-
-uint64_t sim_source_collectives(const struct sim_source *self, uint64_t comm_id,
-				uint64_t until_ns)
-{
-	const struct sim_comm *comm = find_comm(self, comm_id);
-	double now_ns = (double)(until_ns - SIM_BEGIN_NS);
-	uint64_t count = 0;
-
-	while (count < comm->collectives && comm->ready_ns[count] < now_ns)
-		count++;
-	return count;
-}
-
-double sim_source_ready_ns(const struct sim_source *self, uint64_t comm_id,
-			   uint64_t number)
-{
-	return find_comm(self, comm_id)->ready_ns[number];
 }

@@ -65,14 +65,8 @@ double sim_source_met_ns(const struct sim_source *self);
 /* Returns when the job ends, by a perfect clock. */
 uint64_t sim_source_end_ns(const struct sim_source *self);
 
-/* Returns the number of collectives of a communicator that all ranks had arrived
- * at by a time. */
-uint64_t sim_source_collectives(const struct sim_source *self, uint64_t comm_id,
-				uint64_t until_ns);
-
-/* Returns when all ranks had arrived at a collective, in ns since the job's
- * begin. */
-double sim_source_ready_ns(const struct sim_source *self, uint64_t comm_id,
-			   uint64_t number);
+/* Returns a communicator, which tells when all ranks had come to its collectives. */
+const struct sim_comm *sim_source_comm(const struct sim_source *self,
+				       uint64_t comm_id);
 
 #endif
