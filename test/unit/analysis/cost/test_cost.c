@@ -3,17 +3,13 @@
  * real job whose truth is known. What simulated jobs lose: test_truth_cost.c. */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/cost/cost_replay.h"
 #include "shm/array.h"
 #include "test/unit/support/simulator/sim_parts.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -60,12 +56,11 @@ static void release(struct replayed *replayed)
 	ncs_cost_window_release(&replayed->window);
 }
 
-static void works_as_they_were_give_the_measured_times(void **state)
+TEST(works_as_they_were_give_the_measured_times)
 {
 	static const enum sim_shape shapes[] = { SIM_DDP, SIM_FSDP, SIM_MOE,
 						 SIM_TENSOR, SIM_PIPELINE };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct sim_options options = sim_plain(shapes[i], 3);
 		struct replayed replayed;
@@ -81,14 +76,13 @@ static void works_as_they_were_give_the_measured_times(void **state)
 	}
 }
 
-static void a_cause_is_replayed_before_its_effects(void **state)
+TEST(a_cause_is_replayed_before_its_effects)
 {
 	struct sim_options options = sim_plain(SIM_PIPELINE, 3);
 	struct replayed replayed;
 	size_t steps;
 	uint32_t *places;
 
-	(void)state;
 	make(&replayed, &options);
 	steps = 2 * replayed.window.launch_count +
 		replayed.window.operation_count;
@@ -133,25 +127,23 @@ static void assert_unknown(const struct ncs_cost *cost,
 		assert_int_equal(ranks[i].unknown, unknown);
 }
 
-static void no_parts_have_no_costs(void **state)
+TEST(no_parts_have_no_costs)
 {
 	struct ncs_cost *cost = compute(NULL, 0);
 	size_t count;
 
-	(void)state;
 	ncs_cost_ranks(cost, &count);
 	assert_int_equal(count, 0);
 	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_NO_STEP);
 	ncs_cost_free(cost);
 }
 
-static void without_times_on_the_stream_nothing_is_known(void **state)
+TEST(without_times_on_the_stream_nothing_is_known)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_parts *job = sim_parts_new(&options);
 	struct ncs_cost *cost;
 
-	(void)state;
 	for (size_t i = 0; i < job->count; i++)
 		job->parts[i].begin_ns = 0;
 	cost = compute(job->parts, job->count);
@@ -161,13 +153,12 @@ static void without_times_on_the_stream_nothing_is_known(void **state)
 	sim_parts_free(job);
 }
 
-static void of_a_few_steps_nothing_is_known(void **state)
+TEST(of_a_few_steps_nothing_is_known)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_parts *job;
 	struct ncs_cost *cost;
 
-	(void)state;
 	options.steps = NCS_COST_STEPS;
 	job = sim_parts_new(&options);
 	cost = compute(job->parts, job->count);
@@ -179,14 +170,13 @@ static void of_a_few_steps_nothing_is_known(void **state)
 
 /* Where each second operation is left out, as with sampling, those that are known
  * repeat after two steps, if their number is odd. */
-static void of_some_operations_no_step_and_no_cost_is_known(void **state)
+TEST(of_some_operations_no_step_and_no_cost_is_known)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_parts *job;
 	struct ncs_cost *cost;
 	size_t kept = 0;
 
-	(void)state;
 	options.buckets = 5;
 	job = sim_parts_new(&options);
 	for (size_t i = 0; i < job->count; i++)
@@ -200,14 +190,13 @@ static void of_some_operations_no_step_and_no_cost_is_known(void **state)
 }
 
 /* The time that ranks wait for one that is not seen is no transfer. */
-static void without_all_ranks_no_transfer_is_known(void **state)
+TEST(without_all_ranks_no_transfer_is_known)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_parts *job;
 	struct ncs_cost *cost;
 	size_t kept = 0;
 
-	(void)state;
 	options.fault = SIM_GPU;
 	options.fault_size = 1.5;
 	job = sim_parts_new(&options);
@@ -222,13 +211,12 @@ static void without_all_ranks_no_transfer_is_known(void **state)
 	sim_parts_free(job);
 }
 
-static void a_rank_alone_has_nothing_to_be_compared_with(void **state)
+TEST(a_rank_alone_has_nothing_to_be_compared_with)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_parts *job;
 	struct ncs_cost *cost;
 
-	(void)state;
 	options.ranks = 1;
 	options.victim = 0;
 	job = sim_parts_new(&options);
@@ -238,14 +226,13 @@ static void a_rank_alone_has_nothing_to_be_compared_with(void **state)
 	sim_parts_free(job);
 }
 
-static void one_pause_is_no_steady_cost(void **state)
+TEST(one_pause_is_no_steady_cost)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_parts *job;
 	struct ncs_cost *cost;
 	size_t count;
 
-	(void)state;
 	options.fault = SIM_HOST;
 	options.fault_size = 5e8;
 	options.period = 100;
@@ -275,14 +262,13 @@ static void move_clocks(struct sim_parts *job, unsigned early, uint64_t by_ns)
 }
 
 /* The more clocks may be apart, the less is known of a cost, and nothing false. */
-static void clocks_that_are_apart_widen_the_bounds(void **state)
+TEST(clocks_that_are_apart_widen_the_bounds)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	unsigned known = 0, unknown = 0;
 	size_t count;
 	double true_share;
 
-	(void)state;
 	options.fault = SIM_HOST;
 	options.fault_size = 2e7;
 	true_share = sim_share(&options, 0);
@@ -330,11 +316,10 @@ static void assert_surely_costs(const struct sim_options *options)
 	sim_parts_free(job);
 }
 
-static void that_ranks_have_one_period_explains_nothing(void **state)
+TEST(that_ranks_have_one_period_explains_nothing)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 
-	(void)state;
 	options.fault = SIM_GPU;
 	options.fault_size = 1.2;
 	options.noise = 0.03;
@@ -347,11 +332,10 @@ static void that_ranks_have_one_period_explains_nothing(void **state)
 	assert_surely_costs(&options);
 }
 
-static void another_anchor_must_explain_rare_events_too(void **state)
+TEST(another_anchor_must_explain_rare_events_too)
 {
 	struct sim_options options = sim_plain(SIM_TENSOR, 1);
 
-	(void)state;
 	options.fault = SIM_HOST;
 	options.fault_size = 20e6;
 	options.period = 10;
@@ -360,9 +344,8 @@ static void another_anchor_must_explain_rare_events_too(void **state)
 
 /* Hosts that run ahead of a slow GPU work for as long as they did: without it, the job
  * waits for them, as none works for two steps at once. */
-static void a_host_works_for_one_step_after_another(void **state)
+TEST(a_host_works_for_one_step_after_another)
 {
-	(void)state;
 	for (unsigned ahead = 1; ahead <= 2; ahead++)
 		for (double gap_ns = 30e6; gap_ns <= 50e6; gap_ns += 10e6) {
 			struct sim_options options = sim_plain(SIM_DDP, 4);
@@ -385,14 +368,13 @@ static void a_host_works_for_one_step_after_another(void **state)
 		}
 }
 
-static void one_rank_can_be_asked_for(void **state)
+TEST(one_rank_can_be_asked_for)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_parts *job;
 	struct ncs_cost *one, *all;
 	size_t count;
 
-	(void)state;
 	options.fault = SIM_GPU;
 	options.fault_size = 1.2;
 	job = sim_parts_new(&options);
@@ -520,9 +502,8 @@ static void assert_step(const char *name, double from_s, double until_s,
 	ncs_cost_free(cost);
 }
 
-static void a_step_of_a_real_job_takes_as_long_as_it_does(void **state)
+TEST(a_step_of_a_real_job_takes_as_long_as_it_does)
 {
-	(void)state;
 	assert_step("ddp-gpu-late", 0, 3.1, 40.6);
 	assert_step("ddp-gpu-late", 4, INFINITY, 49.5);
 	assert_step("ddp-host-late", 0, 4, 40.6);
@@ -531,17 +512,15 @@ static void a_step_of_a_real_job_takes_as_long_as_it_does(void **state)
 
 /* The truth is 17.4 to 18.0 % in the last seconds; and 14.4 % of the whole, which
  * has a part without the fault. */
-static void a_slow_gpu_of_a_real_job_costs_what_it_does(void **state)
+TEST(a_slow_gpu_of_a_real_job_costs_what_it_does)
 {
-	(void)state;
 	assert_costs("ddp-gpu-late", 8.7, 1, 17.5, 0.5);
 	assert_costs("ddp-gpu-late", 0, 1, 14.4, 0.5);
 }
 
 /* The truth is 47.0 to 47.5 %; and 37.2 % of the whole. */
-static void a_late_host_of_a_real_job_costs_what_it_does(void **state)
+TEST(a_late_host_of_a_real_job_costs_what_it_does)
 {
-	(void)state;
 	assert_costs("ddp-host-late", 9.2, 1, 46.5, 1);
 	assert_costs("ddp-host-late", 0, 1, 37.2, 1);
 }
@@ -549,9 +528,8 @@ static void a_late_host_of_a_real_job_costs_what_it_does(void **state)
 /* The truth is 47.5 % of rank 0, and 34.4 % of rank 1. Calls of the other rank, which waits
  * for it in each step, have the period of the job: they follow those of the step before as
  * well as the end that they wait for. */
-static void calls_of_a_rank_that_waits_set_no_pace(void **state)
+TEST(calls_of_a_rank_that_waits_set_no_pace)
 {
-	(void)state;
 	assert_costs("ahead-first-late", 0, 0, 47.5, 2);
 	for (double from_s = 0; from_s < 4; from_s++)
 		assert_costs("broadcast-host-late", from_s, 1, 34.4, 3);
@@ -559,23 +537,21 @@ static void calls_of_a_rank_that_waits_set_no_pace(void **state)
 
 /* The truth is 40.6 %. Two ranks share a GPU, on which the late one's launches begin at
  * times that the end before explains a little better than its calls do. */
-static void a_late_host_on_a_shared_gpu_costs_what_it_does(void **state)
+TEST(a_late_host_on_a_shared_gpu_costs_what_it_does)
 {
-	(void)state;
 	assert_costs("ahead-host-late", 0, 1, 40.6, 1);
 }
 
 /* In that recording, the late rank's steps now begin on its GPU exactly so long after the
  * end before, so that they seem to follow that. Others wait for the rank 74 % of the time,
  * which the cost of 4 % that is left does not explain; the upper bound does. */
-static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
+TEST(a_cost_that_leaves_a_long_wait_unexplained_is_unknown)
 {
 	struct recorded recorded;
 	struct ncs_cost *cost;
 	const struct ncs_cost_of_rank *ranks;
 	const struct ncs_cost_part *before = NULL;
 
-	(void)state;
 	read_recording(&recorded, "ahead-host-late");
 	for (size_t i = 0; i < recorded.count; i++) {
 		struct ncs_cost_part *part = &recorded.parts[i];
@@ -596,12 +572,11 @@ static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
 	free(recorded.parts);
 }
 
-static void ranks_of_that_job_without_the_fault_cost_nothing(void **state)
+TEST(ranks_of_that_job_without_the_fault_cost_nothing)
 {
 	struct ncs_cost *cost = compute_recorded("ahead-healthy", 0, INFINITY);
 	const struct ncs_cost_of_rank *ranks = costs_of_two(cost);
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(ranks[i].unknown, NCS_COST_KNOWN);
 		assert_true(ranks[i].share < 0.01);
@@ -611,7 +586,7 @@ static void ranks_of_that_job_without_the_fault_cost_nothing(void **state)
 
 /* The truth is 31.0 % of a root that is late on its host, and 24.9 % of another rank whose
  * GPU is slow. The first second of the healthy job has steps of start-up. */
-static void a_rank_that_broadcasts_buffers_is_compared_with_others(void **state)
+TEST(a_rank_that_broadcasts_buffers_is_compared_with_others)
 {
 	static const struct {
 		const char *name;
@@ -623,7 +598,6 @@ static void a_rank_that_broadcasts_buffers_is_compared_with_others(void **state)
 		{ "buffers-healthy", 2, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		struct ncs_cost *cost =
 			compute_recorded(jobs[i].name, 1.2, INFINITY);
@@ -648,12 +622,11 @@ static void a_rank_that_broadcasts_buffers_is_compared_with_others(void **state)
 
 /* The truth is 25.8 % of rank 0. A step has 48 equal calls one soon after the other, which
  * differ about as much from one another as from those a step before. */
-static void a_step_of_many_equal_calls_is_no_step_of_one(void **state)
+TEST(a_step_of_many_equal_calls_is_no_step_of_one)
 {
 	struct ncs_cost *cost =
 		compute_recorded("layers-host-late", 0, INFINITY);
 
-	(void)state;
 	assert_int_equal(ncs_cost_step(cost)->launches, 48);
 	assert_float_equal(ncs_cost_step(cost)->ns / 1e6, 31.1, 0.5);
 	ncs_cost_free(cost);
@@ -662,44 +635,8 @@ static void a_step_of_many_equal_calls_is_no_step_of_one(void **state)
 
 /* The truth is 31.2 % of rank 1. Ten steps repeat better than one. From some seconds on,
  * the cost is not known: calls then seem to follow what others began beside them. */
-static void late_tenth_steps_make_no_step_of_ten(void **state)
+TEST(late_tenth_steps_make_no_step_of_ten)
 {
-	(void)state;
 	assert_costs("buffers-tenth-late", 0, 1, 31.2, 1);
 	assert_costs("buffers-tenth-late", 2, 1, 31.2, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(works_as_they_were_give_the_measured_times),
-		cmocka_unit_test(a_cause_is_replayed_before_its_effects),
-		cmocka_unit_test(no_parts_have_no_costs),
-		cmocka_unit_test(without_times_on_the_stream_nothing_is_known),
-		cmocka_unit_test(of_a_few_steps_nothing_is_known),
-		cmocka_unit_test(of_some_operations_no_step_and_no_cost_is_known),
-		cmocka_unit_test(without_all_ranks_no_transfer_is_known),
-		cmocka_unit_test(a_rank_alone_has_nothing_to_be_compared_with),
-		cmocka_unit_test(one_pause_is_no_steady_cost),
-		cmocka_unit_test(clocks_that_are_apart_widen_the_bounds),
-		cmocka_unit_test(that_ranks_have_one_period_explains_nothing),
-		cmocka_unit_test(another_anchor_must_explain_rare_events_too),
-		cmocka_unit_test(a_host_works_for_one_step_after_another),
-		cmocka_unit_test(one_rank_can_be_asked_for),
-		cmocka_unit_test(a_step_of_a_real_job_takes_as_long_as_it_does),
-		cmocka_unit_test(a_slow_gpu_of_a_real_job_costs_what_it_does),
-		cmocka_unit_test(a_late_host_of_a_real_job_costs_what_it_does),
-		cmocka_unit_test(calls_of_a_rank_that_waits_set_no_pace),
-		cmocka_unit_test(a_late_host_on_a_shared_gpu_costs_what_it_does),
-		cmocka_unit_test(
-			a_cost_that_leaves_a_long_wait_unexplained_is_unknown),
-		cmocka_unit_test(
-			ranks_of_that_job_without_the_fault_cost_nothing),
-		cmocka_unit_test(
-			a_rank_that_broadcasts_buffers_is_compared_with_others),
-		cmocka_unit_test(a_step_of_many_equal_calls_is_no_step_of_one),
-		cmocka_unit_test(late_tenth_steps_make_no_step_of_ten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

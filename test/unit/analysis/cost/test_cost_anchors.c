@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The anchors that are found in jobs whose dependencies are known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "analysis/cost/cost_anchors.h"
 #include "test/unit/support/simulator/sim_parts.h"
+#include "test/unit/support/unit.h"
 
 #define MS 1e6
 
@@ -76,12 +72,11 @@ static void assert_anchor(const struct found *found, uint32_t n,
 	assert_float_equal(kind->chosen.usual_ns[0], work_ns, work_ns / 10);
 }
 
-static void computing_goes_on_beside_buckets(void **state)
+TEST(computing_goes_on_beside_buckets)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct found found;
 
-	(void)state;
 	options.fault = SIM_GPU;
 	options.fault_size = 1.2;
 	find(&found, &options);
@@ -93,12 +88,11 @@ static void computing_goes_on_beside_buckets(void **state)
 	release(&found);
 }
 
-static void a_host_waits_for_the_step_or_goes_on(void **state)
+TEST(a_host_waits_for_the_step_or_goes_on)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct found found;
 
-	(void)state;
 	find(&found, &options);
 	assert_anchor(&found, 0, NCS_COST_CALL, NCS_COST_END, 1, 1.3 * MS);
 	for (uint32_t i = 1; i < 4; i++)
@@ -106,12 +100,11 @@ static void a_host_waits_for_the_step_or_goes_on(void **state)
 	release(&found);
 }
 
-static void a_host_that_runs_ahead_waits_for_steps_before(void **state)
+TEST(a_host_that_runs_ahead_waits_for_steps_before)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct found found;
 
-	(void)state;
 	options.ahead = 2;
 	find(&found, &options);
 	/* The last launch of the step three steps before this one. */
@@ -119,12 +112,11 @@ static void a_host_that_runs_ahead_waits_for_steps_before(void **state)
 	release(&found);
 }
 
-static void a_layer_waits_for_the_operation_before(void **state)
+TEST(a_layer_waits_for_the_operation_before)
 {
 	struct sim_options options = sim_plain(SIM_TENSOR, 1);
 	struct found found;
 
-	(void)state;
 	find(&found, &options);
 	for (uint32_t i = 1; i < 4; i++)
 		assert_anchor(&found, i, NCS_COST_READY, NCS_COST_END, 1,
@@ -132,25 +124,23 @@ static void a_layer_waits_for_the_operation_before(void **state)
 	release(&found);
 }
 
-static void uneven_experts_wait_for_the_exchange(void **state)
+TEST(uneven_experts_wait_for_the_exchange)
 {
 	struct sim_options options = sim_plain(SIM_MOE, 1);
 	struct found found;
 
-	(void)state;
 	find(&found, &options);
 	assert_anchor(&found, 1, NCS_COST_READY, NCS_COST_END, 1, 2 * MS);
 	assert_anchor(&found, 2, NCS_COST_READY, NCS_COST_END, 1, 1 * MS);
 	release(&found);
 }
 
-static void a_late_host_follows_itself_and_the_others_their_gpus(void **state)
+TEST(a_late_host_follows_itself_and_the_others_their_gpus)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	const struct ncs_cost_event_kind *kind;
 	struct found found;
 
-	(void)state;
 	options.ahead = 2;
 	options.fault = SIM_HOST;
 	options.fault_size = 40 * MS;
@@ -205,13 +195,12 @@ static void hide_calls(struct ncs_cost_window *window, unsigned rank, double ns)
 
 /* A GPU that ranks share begins at times of its own, so that the end before explains
  * the begins of the late rank a little better than its calls do. */
-static void a_gpu_follows_its_late_host_though_its_times_are_uneven(void **state)
+TEST(a_gpu_follows_its_late_host_though_its_times_are_uneven)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	const struct ncs_cost_event_kind *kind;
 	struct found found;
 
-	(void)state;
 	options.ahead = 1;
 	options.fault = SIM_HOST;
 	options.fault_size = 40 * MS;
@@ -227,21 +216,4 @@ static void a_gpu_follows_its_late_host_though_its_times_are_uneven(void **state
 	assert_float_equal(kind->chosen.works_ns[options.victim][0], 9 * MS,
 			   1 * MS);
 	release(&found);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(computing_goes_on_beside_buckets),
-		cmocka_unit_test(a_host_waits_for_the_step_or_goes_on),
-		cmocka_unit_test(a_host_that_runs_ahead_waits_for_steps_before),
-		cmocka_unit_test(a_layer_waits_for_the_operation_before),
-		cmocka_unit_test(uneven_experts_wait_for_the_exchange),
-		cmocka_unit_test(
-			a_late_host_follows_itself_and_the_others_their_gpus),
-		cmocka_unit_test(
-			a_gpu_follows_its_late_host_though_its_times_are_uneven),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

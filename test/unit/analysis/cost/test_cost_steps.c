@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Positions in the repeating steps of jobs whose program is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "analysis/cost/cost_window.h"
 #include "test/unit/support/simulator/sim_parts.h"
+#include "test/unit/support/unit.h"
 
 /* Makes the window of a job, without its first `skipped` parts. */
 static void make(struct ncs_cost_window *window,
@@ -49,25 +45,23 @@ static void assert_same_positions(const struct ncs_cost_window *window)
 	}
 }
 
-static void equal_buckets_are_told_apart_by_gaps(void **state)
+TEST(equal_buckets_are_told_apart_by_gaps)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct ncs_cost_window window;
 
-	(void)state;
 	make(&window, &options, 0);
 	assert_one_class(&window, 4, 4);
 	assert_same_positions(&window);
 	ncs_cost_window_release(&window);
 }
 
-static void a_launch_now_and_then_does_not_move_positions(void **state)
+TEST(a_launch_now_and_then_does_not_move_positions)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct ncs_cost_window window;
 	uint32_t without = 0;
 
-	(void)state;
 	options.barrier_period = 20;
 	make(&window, &options, 0);
 	assert_one_class(&window, 4, 4);
@@ -86,13 +80,11 @@ static void a_launch_now_and_then_does_not_move_positions(void **state)
 	ncs_cost_window_release(&window);
 }
 
-static void
-ranks_whose_records_begin_later_have_the_same_positions(void **state)
+TEST(ranks_whose_records_begin_later_have_the_same_positions)
 {
 	struct sim_options options = sim_plain(SIM_FSDP, 1);
 	struct ncs_cost_window window;
 
-	(void)state;
 	/* Rank 3 alone has the first operation. */
 	make(&window, &options, 3);
 	assert_one_class(&window, 4, 12);
@@ -100,13 +92,12 @@ ranks_whose_records_begin_later_have_the_same_positions(void **state)
 	ncs_cost_window_release(&window);
 }
 
-static void stages_of_a_pipeline_are_a_chain(void **state)
+TEST(stages_of_a_pipeline_are_a_chain)
 {
 	struct sim_options options = sim_plain(SIM_PIPELINE, 1);
 	struct ncs_cost_window window;
 	size_t several = 0;
 
-	(void)state;
 	make(&window, &options, 0);
 	for (size_t i = 0; i < window.class_count; i++) {
 		several += window.classes[i].rank_count > 1;
@@ -117,24 +108,22 @@ static void stages_of_a_pipeline_are_a_chain(void **state)
 	ncs_cost_window_release(&window);
 }
 
-static void ranks_that_exchange_are_no_chain(void **state)
+TEST(ranks_that_exchange_are_no_chain)
 {
 	struct sim_options options = sim_plain(SIM_MOE, 1);
 	struct ncs_cost_window window;
 
-	(void)state;
 	make(&window, &options, 0);
 	assert_one_class(&window, 4, 9);
 	assert_false(window.classes[0].is_chain);
 	ncs_cost_window_release(&window);
 }
 
-static void a_root_that_broadcasts_buffers_does_what_the_others_do(void **state)
+TEST(a_root_that_broadcasts_buffers_does_what_the_others_do)
 {
 	struct sim_options options = sim_plain(SIM_BUFFERS, 1);
 	struct ncs_cost_window window;
 
-	(void)state;
 	make(&window, &options, 0);
 	assert_one_class(&window, 4, 6);
 	assert_same_positions(&window);
@@ -142,12 +131,11 @@ static void a_root_that_broadcasts_buffers_does_what_the_others_do(void **state)
 }
 
 /* A barrier now and then, in which all meet, does not make it one of them. */
-static void a_root_that_serves_the_others_does_what_none_does(void **state)
+TEST(a_root_that_serves_the_others_does_what_none_does)
 {
 	struct sim_options options = sim_plain(SIM_SERVER, 1);
 	struct ncs_cost_window window;
 
-	(void)state;
 	for (unsigned period = 0; period <= 20; period += 20) {
 		options.barrier_period = period;
 		make(&window, &options, 0);
@@ -157,22 +145,4 @@ static void a_root_that_serves_the_others_does_what_none_does(void **state)
 		assert_int_equal(window.classes[1].rank_count, 3);
 		ncs_cost_window_release(&window);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_buckets_are_told_apart_by_gaps),
-		cmocka_unit_test(a_launch_now_and_then_does_not_move_positions),
-		cmocka_unit_test(
-			ranks_whose_records_begin_later_have_the_same_positions),
-		cmocka_unit_test(stages_of_a_pipeline_are_a_chain),
-		cmocka_unit_test(ranks_that_exchange_are_no_chain),
-		cmocka_unit_test(
-			a_root_that_broadcasts_buffers_does_what_the_others_do),
-		cmocka_unit_test(
-			a_root_that_serves_the_others_does_what_none_does),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

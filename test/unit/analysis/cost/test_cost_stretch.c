@@ -3,16 +3,12 @@
  * end to time launches apart, some are missing in it, and others are timed now and then;
  * and what a late rank costs is told by it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "analysis/cost/cost.h"
 #include "shm/hash.h"
 #include "test/unit/support/simulator/sim_parts.h"
+#include "test/unit/support/unit.h"
 
 /* Ranks begin and end to time launches so far apart. */
 #define APART_NS UINT64_C(7000000)
@@ -77,12 +73,11 @@ static void assert_stretch(const struct ncs_cost_part *parts, size_t count,
 	assert_in_range(without, 0, count / 40);
 }
 
-static void the_cost_of_a_rank_is_known_of_a_stretch(void **state)
+TEST(the_cost_of_a_rank_is_known_of_a_stretch)
 {
 	struct sim_options options = some_options();
 	double share = sim_share(&options, 0);
 
-	(void)state;
 	for (unsigned one_in = 0; one_in <= 4; one_in += 4) {
 		struct sim_parts *job = sim_parts_new(&options);
 		uint64_t from_ns = moment_of(job, 30);
@@ -107,14 +102,13 @@ static void the_cost_of_a_rank_is_known_of_a_stretch(void **state)
 }
 
 /* Where a record is lost now and then a stretch goes on. */
-static void a_few_launches_without_times_do_not_end_a_stretch(void **state)
+TEST(a_few_launches_without_times_do_not_end_a_stretch)
 {
 	struct sim_options options = some_options();
 	struct sim_parts *job = sim_parts_new(&options);
 	uint64_t from_ns = moment_of(job, 20), until_ns = moment_of(job, 80);
 	size_t count = job->count;
 
-	(void)state;
 	leave_times(job, from_ns, until_ns, 0);
 	for (size_t i = 0; i < job->count; i++)
 		if (job->parts[i].number % 97 == 0)
@@ -124,13 +118,12 @@ static void a_few_launches_without_times_do_not_end_a_stretch(void **state)
 	sim_parts_free(job);
 }
 
-static void of_two_stretches_alike_the_later_one_is_kept(void **state)
+TEST(of_two_stretches_alike_the_later_one_is_kept)
 {
 	struct sim_options options = some_options();
 	struct sim_parts *job = sim_parts_new(&options);
 	size_t count = job->count;
 
-	(void)state;
 	for (size_t i = 0; i < job->count; i++) {
 		struct ncs_cost_part *part = &job->parts[i];
 
@@ -147,13 +140,12 @@ static void of_two_stretches_alike_the_later_one_is_kept(void **state)
 
 /* A rank without a plugin, or one whose launches are never timed, ends no stretch; nor do
  * losses of single ranks, which are made up. */
-static void all_parts_stay_where_operations_have_times(void **state)
+TEST(all_parts_stay_where_operations_have_times)
 {
 	struct sim_options options = some_options();
 	struct sim_parts *job = sim_parts_new(&options);
 	size_t count = job->count;
 
-	(void)state;
 	for (size_t i = 0; i < job->count; i++)
 		if (job->parts[i].rank == 1 ||
 		    (job->parts[i].rank == 3 && job->parts[i].number % 5 == 0))
@@ -167,17 +159,4 @@ static void all_parts_stay_where_operations_have_times(void **state)
 	count = 0;
 	assert_int_equal(ncs_cost_keep_stretch(job->parts, &count), 0);
 	sim_parts_free(job);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cost_of_a_rank_is_known_of_a_stretch),
-		cmocka_unit_test(
-			a_few_launches_without_times_do_not_end_a_stretch),
-		cmocka_unit_test(of_two_stretches_alike_the_later_one_is_kept),
-		cmocka_unit_test(all_parts_stay_where_operations_have_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

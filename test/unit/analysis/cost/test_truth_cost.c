@@ -5,19 +5,15 @@
  * truth_tally.h says how to make one of them again. With TRUTH_VERBOSE each job's
  * true and told cost is printed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/model/model.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
+#include "test/unit/support/unit.h"
 
 #define MS 1e6
 #define LOOK_NS UINT64_C(250000000)
@@ -230,9 +226,8 @@ static unsigned judge_kind(const struct truth_cost *kind)
 
 #define COUNT(kinds) (sizeof(kinds) / sizeof((kinds)[0]))
 
-static void a_rank_costs_what_the_job_gains_without_its_fault(void **state)
+TEST(a_rank_costs_what_the_job_gains_without_its_fault)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(faulty); i++) {
 		unsigned jobs = judge_kind(&faulty[i]);
 
@@ -242,9 +237,8 @@ static void a_rank_costs_what_the_job_gains_without_its_fault(void **state)
 	}
 }
 
-static void no_rank_costs_anything_where_nothing_is_lost(void **state)
+TEST(no_rank_costs_anything_where_nothing_is_lost)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(blameless); i++) {
 		unsigned jobs = judge_kind(&blameless[i]);
 
@@ -253,9 +247,8 @@ static void no_rank_costs_anything_where_nothing_is_lost(void **state)
 	}
 }
 
-static void the_cost_of_a_rank_without_peer_is_not_known(void **state)
+TEST(the_cost_of_a_rank_without_peer_is_not_known)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(unknown); i++) {
 		unsigned jobs = judge_kind(&unknown[i]);
 
@@ -290,9 +283,8 @@ static void judge_exposed(const struct truth_cost *kind, unsigned seed)
 	truth_count(kind->name, seed, answer);
 }
 
-static void a_step_has_the_time_of_transfers_that_nothing_hides(void **state)
+TEST(a_step_has_the_time_of_transfers_that_nothing_hides)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(exposed); i++) {
 		const char *name = exposed[i].name;
 		unsigned jobs = truth_jobs(name, JOBS, 100);
@@ -306,7 +298,7 @@ static void a_step_has_the_time_of_transfers_that_nothing_hides(void **state)
 }
 
 /* A rank that surely costs something is named, with what it costs a step. */
-static void a_step_tells_for_whom_ranks_wait(void **state)
+TEST(a_step_tells_for_whom_ranks_wait)
 {
 	struct sim_options options = sim_plain(SIM_DDP, 1);
 	struct sim_source *job;
@@ -314,7 +306,6 @@ static void a_step_tells_for_whom_ranks_wait(void **state)
 	struct ncs_job_step step;
 	struct ncs_model model;
 
-	(void)state;
 	options.fault = SIM_GPU;
 	options.fault_size = 1.2;
 	job = sim_source_new(&options);
@@ -335,16 +326,7 @@ static void a_step_tells_for_whom_ranks_wait(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_rank_costs_what_the_job_gains_without_its_fault),
-		cmocka_unit_test(no_rank_costs_anything_where_nothing_is_lost),
-		cmocka_unit_test(the_cost_of_a_rank_without_peer_is_not_known),
-		cmocka_unit_test(
-			a_step_has_the_time_of_transfers_that_nothing_hides),
-		cmocka_unit_test(a_step_tells_for_whom_ranks_wait),
-	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	truth_print_table();
 	return failed;

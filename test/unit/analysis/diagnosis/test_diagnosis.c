@@ -2,19 +2,15 @@
 /* Tests of the diagnosis: every fault is found, with its root, within 2 s of
  * being visible, in jobs of all sizes; a thousand healthy jobs raise no
  * alarm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "tui/text/finding_text.h"
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/simulator/sim_states.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -170,11 +166,12 @@ static void play(size_t i, const struct sim_options *options)
 	watch_close(&watch);
 }
 
-static void every_fault_is_found_with_its_root(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(every_fault_is_found_with_its_root)
 {
 	static const unsigned sizes[] = { 2, 8, 64 };
 
-	(void)state;
 	for (size_t i = 0; i < SCENARIOS; i++) {
 		for (size_t k = 0; k < 3; k++) {
 			for (unsigned groups = 0; groups < 2; groups++) {
@@ -229,13 +226,12 @@ static const struct ncs_finding *find(struct watch *watch,
 	return watch->diagnosis.findings;
 }
 
-static void a_missing_rank_is_named_though_only_others_are_seen(void **state)
+TEST(a_missing_rank_is_named_though_only_others_are_seen)
 {
 	struct sim_options options = eight_ranks(SIM_MISSING);
 	const struct ncs_finding *found;
 	struct watch watch;
 
-	(void)state;
 	options.seen = 4;
 	found = find(&watch, &options);
 	assert_int_equal(found->verdict, NCS_VERDICT_RANK_MISSING);
@@ -247,13 +243,12 @@ static void a_missing_rank_is_named_though_only_others_are_seen(void **state)
 	watch_close(&watch);
 }
 
-static void faults_are_found_with_old_releases_of_nccl(void **state)
+TEST(faults_are_found_with_old_releases_of_nccl)
 {
 	static const enum sim_fault faults[] = { SIM_MISSING,  SIM_DIED,
 						 SIM_ORDER,    SIM_SIZE,
 						 SIM_DEADLOCK, SIM_STUCK_LINK };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct sim_options options = eight_ranks(faults[i]);
 		size_t scenario = 0;
@@ -271,13 +266,12 @@ static void faults_are_found_with_old_releases_of_nccl(void **state)
 	}
 }
 
-static void a_job_without_network_is_judged_by_its_calls(void **state)
+TEST(a_job_without_network_is_judged_by_its_calls)
 {
 	struct sim_options options = eight_ranks(SIM_MISSING);
 	const struct ncs_finding *found;
 	struct watch watch;
 
-	(void)state;
 	options.is_nvlink = true;
 	found = find(&watch, &options);
 	assert_int_equal(found->verdict, NCS_VERDICT_RANK_MISSING);
@@ -287,12 +281,11 @@ static void a_job_without_network_is_judged_by_its_calls(void **state)
 	watch_close(&watch);
 }
 
-static void a_single_update_tells_a_hang_by_its_age(void **state)
+TEST(a_single_update_tells_a_hang_by_its_age)
 {
 	struct sim_options options = eight_ranks(SIM_MISSING);
 	struct watch watch;
 
-	(void)state;
 	for (uint64_t age_s = 4; age_s <= 8; age_s += 4) {
 		watch_open(&watch, &options);
 		watch.now_ns = FAULT_NS + age_s * SECOND;
@@ -346,9 +339,8 @@ static bool look_at_late_process(struct watch *watch,
 	return is_told;
 }
 
-static void a_process_that_begins_late_is_accused_of_nothing_else(void **state)
+TEST(a_process_that_begins_late_is_accused_of_nothing_else)
 {
-	(void)state;
 	for (unsigned i = 0; i < 16; i++) {
 		struct sim_options options = eight_ranks(SIM_HEALTHY);
 		struct watch watch;
@@ -444,22 +436,20 @@ static enum ncs_verdict_severity severity_of_absence(unsigned operation,
 }
 
 /* Ranks are seconds apart at their first call: they load and compile before it. */
-static void a_first_call_may_come_seconds_later(void **state)
+TEST(a_first_call_may_come_seconds_later)
 {
-	(void)state;
 	assert_int_equal(severity_of_absence(0, 14), NCS_SEVERITY_WELL);
 	assert_int_equal(severity_of_absence(0, 17), NCS_SEVERITY_STUCK);
 	assert_int_equal(severity_of_absence(1, 12), NCS_SEVERITY_SLOW);
 	assert_int_equal(severity_of_absence(1, 17), NCS_SEVERITY_STUCK);
 }
 
-static void calls_in_another_order_are_an_order_mismatch(void **state)
+TEST(calls_in_another_order_are_an_order_mismatch)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
 	struct scripted_rank *odd;
 
-	(void)state;
 	scripted_init(&scripted);
 	for (int i = 0; i < 3; i++) {
 		struct scripted_rank *rank = add(&scripted, i, 7);
@@ -494,9 +484,8 @@ static void waits(struct scripted_rank *rank, int peer)
 
 /* Rank 0 waits for data of rank 1, which has finalized its communicator: before the call,
  * or in the middle of it. */
-static void a_rank_that_left_is_missing_only_where_it_did_not_call(void **state)
+TEST(a_rank_that_left_is_missing_only_where_it_did_not_call)
 {
-	(void)state;
 	for (unsigned has_called = 0; has_called < 2; has_called++) {
 		struct ncs_diagnosis diagnosis;
 		struct scripted scripted;
@@ -523,13 +512,12 @@ static void a_rank_that_left_is_missing_only_where_it_did_not_call(void **state)
 }
 
 /* A rank with less data has finished: only its record shows the size. */
-static void a_rank_that_finished_with_less_data_is_a_size_mismatch(void **state)
+TEST(a_rank_that_finished_with_less_data_is_a_size_mismatch)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
 	struct scripted_rank *rank;
 
-	(void)state;
 	scripted_init(&scripted);
 	scripted.model.keeps_latest = true;
 	for (int i = 0; i < 2; i++) {
@@ -566,14 +554,13 @@ static void a_rank_that_finished_with_less_data_is_a_size_mismatch(void **state)
 	scripted_release(&scripted);
 }
 
-static void a_call_that_starts_no_operation_is_suspicious(void **state)
+TEST(a_call_that_starts_no_operation_is_suspicious)
 {
 	struct ncs_lane_view lane = { 0 };
 	struct ncs_diagnosis diagnosis;
 	struct scripted_rank *rank;
 	struct scripted scripted;
 
-	(void)state;
 	scripted_init(&scripted);
 	rank = add(&scripted, 0, 7);
 	add(&scripted, 1, 7);
@@ -601,12 +588,11 @@ static void a_call_that_starts_no_operation_is_suspicious(void **state)
 
 /* Each of two processes waits in a communicator that the other has not
  * called. */
-static void a_circle_across_communicators_is_a_deadlock(void **state)
+TEST(a_circle_across_communicators_is_a_deadlock)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
 
-	(void)state;
 	scripted_init(&scripted);
 	waits(add(&scripted, 0, 7), 1);
 	add(&scripted, 1, 7);
@@ -624,14 +610,13 @@ static void a_circle_across_communicators_is_a_deadlock(void **state)
 
 /* The GPU of process 3 is late in one communicator; it has not come to the other one,
  * where the same processes wait for it, too. */
-static void a_process_that_waits_in_two_communicators_counts_once(void **state)
+TEST(a_process_that_waits_in_two_communicators_counts_once)
 {
 	struct ncs_channel_view *channel;
 	struct ncs_diagnosis diagnosis;
 	struct scripted_rank *rank;
 	struct scripted scripted;
 
-	(void)state;
 	scripted_init(&scripted);
 	for (uint64_t comm_id = 7; comm_id < 9; comm_id++)
 		for (int i = 0; i < 3; i++) {
@@ -655,12 +640,11 @@ static void a_process_that_waits_in_two_communicators_counts_once(void **state)
 }
 
 /* NCCL has noticed and closed its channels; the call stays in progress. */
-static void a_dead_rank_is_found_though_its_peers_have_no_channels(void **state)
+TEST(a_dead_rank_is_found_though_its_peers_have_no_channels)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
 
-	(void)state;
 	scripted_init(&scripted);
 	enqueued(add(&scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, 5);
 	add(&scripted, 1, 7)->snapshot.liveness = NCS_DEAD;
@@ -675,12 +659,11 @@ static void a_dead_rank_is_found_though_its_peers_have_no_channels(void **state)
 }
 
 /* All processes of the earlier job were killed long ago. */
-static void dead_ranks_of_an_earlier_job_are_ignored(void **state)
+TEST(dead_ranks_of_an_earlier_job_are_ignored)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
 
-	(void)state;
 	scripted_init(&scripted);
 	add(&scripted, 0, 7);
 	add(&scripted, 1, 7);
@@ -771,8 +754,7 @@ static void assert_found(struct scripted *scripted, enum ncs_verdict verdict,
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called(
-	void **state)
+TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called)
 {
 	struct scripted *scripted = *state;
 
@@ -784,8 +766,7 @@ static void a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called(
 
 /* Rank 0 is in an operation of a replay; rank 1 does not report all launches that rank 0
  * does, and may be in it, too, unless it has not begun the replay. */
-static void
-a_rank_that_reports_less_of_a_replay_is_possibly_missing(void **state)
+TEST(a_rank_that_reports_less_of_a_replay_is_possibly_missing)
 {
 	static const struct {
 		uint64_t of_0, of_1; /* ncs_graphs.stamped */
@@ -829,7 +810,7 @@ a_rank_that_reports_less_of_a_replay_is_possibly_missing(void **state)
 		}
 }
 
-static void a_kernel_that_is_queued_behind_other_work_is_a_late_gpu(void **state)
+TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu)
 {
 	struct scripted *scripted = *state;
 
@@ -840,7 +821,7 @@ static void a_kernel_that_is_queued_behind_other_work_is_a_late_gpu(void **state
 
 /* One process has four GPUs; or four containers began at one time, and each of their
  * processes is the first there. */
-static void ranks_that_share_a_number_of_a_process_count_each(void **state)
+TEST(ranks_that_share_a_number_of_a_process_count_each)
 {
 	for (unsigned is_one = 0; is_one < 2; is_one++) {
 		struct ncs_diagnosis diagnosis;
@@ -938,7 +919,7 @@ static void assert_came_late(struct scripted *scripted, uint64_t late_ns,
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void a_rank_that_came_late_and_has_not_called_is_not_missing(void **state)
+TEST(a_rank_that_came_late_and_has_not_called_is_not_missing)
 {
 	struct scripted *scripted = *state;
 
@@ -946,7 +927,7 @@ static void a_rank_that_came_late_and_has_not_called_is_not_missing(void **state
 	assert_came_late(scripted, 33 * SECOND, 1);
 }
 
-static void a_rank_that_came_late_has_no_late_gpu(void **state)
+TEST(a_rank_that_came_late_has_no_late_gpu)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = come_late(scripted, 38 * SECOND);
@@ -955,7 +936,7 @@ static void a_rank_that_came_late_has_no_late_gpu(void **state)
 	assert_came_late(scripted, 33 * SECOND, 1);
 }
 
-static void a_rank_that_came_late_and_does_not_call_is_missing(void **state)
+TEST(a_rank_that_came_late_and_does_not_call_is_missing)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -968,7 +949,7 @@ static void a_rank_that_came_late_and_does_not_call_is_missing(void **state)
 }
 
 /* The host called a moment ago: until then, its GPU had nothing to begin. */
-static void a_kernel_is_not_late_before_it_is_called(void **state)
+TEST(a_kernel_is_not_late_before_it_is_called)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -992,7 +973,7 @@ static void a_kernel_is_not_late_before_it_is_called(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void kernels_that_are_all_queued_are_healthy(void **state)
+TEST(kernels_that_are_all_queued_are_healthy)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1006,7 +987,7 @@ static void kernels_that_are_all_queued_are_healthy(void **state)
 
 /* The hosts have run ahead: they called at 10 s, and it is 41 s now. A kernel that
  * began a moment ago is no proxy thread that sleeps. */
-static void a_kernel_that_has_just_begun_is_no_sleeping_proxy(void **state)
+TEST(a_kernel_that_has_just_begun_is_no_sleeping_proxy)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1033,7 +1014,7 @@ static void a_kernel_that_has_just_begun_is_no_sleeping_proxy(void **state)
 }
 
 /* The launch of the killed rank had begun, too. */
-static void a_kernel_waits_for_a_process_that_died(void **state)
+TEST(a_kernel_waits_for_a_process_that_died)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank;
@@ -1048,7 +1029,7 @@ static void a_kernel_waits_for_a_process_that_died(void **state)
 
 /* It had not called what the other waits in since 10 s, when it died 2 s later:
  * its death does not hide that. */
-static void a_death_tells_that_the_rank_was_missing_before(void **state)
+TEST(a_death_tells_that_the_rank_was_missing_before)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank;
@@ -1071,7 +1052,7 @@ static void a_death_tells_that_the_rank_was_missing_before(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void a_stopped_process_explains_its_victims(void **state)
+TEST(a_stopped_process_explains_its_victims)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank;
@@ -1085,7 +1066,7 @@ static void a_stopped_process_explains_its_victims(void **state)
 }
 
 /* A watchdog ends the job, the stopped process last. */
-static void a_process_that_was_stopped_until_the_end_is_told_then(void **state)
+TEST(a_process_that_was_stopped_until_the_end_is_told_then)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[2];
@@ -1114,7 +1095,7 @@ static void a_process_that_was_stopped_until_the_end_is_told_then(void **state)
 
 /* Over sockets its channel says that its GPU is late, and both ends of the other
  * channel wait for the network. */
-static void a_stopped_process_is_neither_a_late_gpu_nor_the_network(void **state)
+TEST(a_stopped_process_is_neither_a_late_gpu_nor_the_network)
 {
 	struct scripted *scripted = *state;
 	struct ncs_channel_view *channel;
@@ -1136,7 +1117,7 @@ static void a_stopped_process_is_neither_a_late_gpu_nor_the_network(void **state
 }
 
 /* A job that the batch system has suspended: nobody waits. */
-static void processes_that_are_all_stopped_are_one_finding(void **state)
+TEST(processes_that_are_all_stopped_are_one_finding)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1163,7 +1144,7 @@ static void processes_that_are_all_stopped_are_one_finding(void **state)
 }
 
 /* Tools that read stacks do so, of all processes at once. */
-static void a_pause_of_all_processes_changes_nothing(void **state)
+TEST(a_pause_of_all_processes_changes_nothing)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1202,7 +1183,7 @@ static void finish(struct scripted_rank *rank)
 
 /* Two H200 over NVLink, of which one called AllReduce and Broadcast and the other
  * the same the other way round: one of them finished both. */
-static void a_kernel_that_goes_on_alone_is_left_behind(void **state)
+TEST(a_kernel_that_goes_on_alone_is_left_behind)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1222,7 +1203,7 @@ static void a_kernel_that_goes_on_alone_is_left_behind(void **state)
 }
 
 /* Its end may come between the looks at the two. */
-static void a_kernel_is_not_left_behind_at_the_moment_of_its_end(void **state)
+TEST(a_kernel_is_not_left_behind_at_the_moment_of_its_end)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *first = on_stream(scripted, 0, 7);
@@ -1263,7 +1244,7 @@ static struct scripted_rank *hang_together(struct scripted *scripted, int first,
 	return rank;
 }
 
-static void a_collective_that_all_have_begun_and_none_ends_is_stuck(void **state)
+TEST(a_collective_that_all_have_begun_and_none_ends_is_stuck)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1281,14 +1262,13 @@ static void a_collective_that_all_have_begun_and_none_ends_is_stuck(void **state
 }
 
 /* Much data may take that long. */
-static void a_large_collective_may_take_5_s_for_each_gib(void **state)
+TEST(a_large_collective_may_take_5_s_for_each_gib)
 {
 	hang_together(*state, 0, 7, UINT64_C(7) << 30);
 	assert_nothing(*state);
 }
 
-static void a_collective_that_one_rank_has_begun_late_is_not_stuck_yet(
-	void **state)
+TEST(a_collective_that_one_rank_has_begun_late_is_not_stuck_yet)
 {
 	hang_together(*state, 0, 7, 1 << 20)->snapshot.launches.begun_ns =
 		38 * SECOND;
@@ -1296,7 +1276,7 @@ static void a_collective_that_one_rank_has_begun_late_is_not_stuck_yet(
 }
 
 /* Two communicators of the same processes: their kernels take each other's room. */
-static void two_communicators_that_hang_together_are_one_finding(void **state)
+TEST(two_communicators_that_hang_together_are_one_finding)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1312,7 +1292,7 @@ static void two_communicators_that_hang_together_are_one_finding(void **state)
 
 /* Nothing goes through the proxy thread of a communicator of one node without a
  * channel. */
-static void a_proxy_that_is_not_needed_is_not_blamed(void **state)
+TEST(a_proxy_that_is_not_needed_is_not_blamed)
 {
 	struct scripted *scripted = *state;
 
@@ -1330,7 +1310,7 @@ static void a_proxy_that_is_not_needed_is_not_blamed(void **state)
 }
 
 /* It may wait for a rank that is not seen. */
-static void a_kernel_is_not_left_behind_by_ranks_that_are_not_seen(void **state)
+TEST(a_kernel_is_not_left_behind_by_ranks_that_are_not_seen)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1366,7 +1346,7 @@ static void make_broadcast(struct scripted_rank *rank)
 
 /* Its channel tells whose data it waits for, which is more than that it is the
  * last. */
-static void a_leaf_that_waits_for_data_is_not_left_behind(void **state)
+TEST(a_leaf_that_waits_for_data_is_not_left_behind)
 {
 	struct scripted *scripted = *state;
 
@@ -1387,8 +1367,7 @@ static void a_leaf_that_waits_for_data_is_not_left_behind(void **state)
 }
 
 /* Each stream is held by the communicator that the other rank has queued. */
-static void streams_with_communicators_in_another_order_are_a_deadlock(
-	void **state)
+TEST(streams_with_communicators_in_another_order_are_a_deadlock)
 {
 	struct scripted *scripted = *state;
 
@@ -1399,7 +1378,7 @@ static void streams_with_communicators_in_another_order_are_a_deadlock(
 	assert_found(scripted, NCS_VERDICT_DEADLOCK, 0, NCS_CONFIDENCE_LIKELY);
 }
 
-static void kernels_that_all_receive_are_a_deadlock(void **state)
+TEST(kernels_that_all_receive_are_a_deadlock)
 {
 	struct scripted *scripted = *state;
 
@@ -1408,7 +1387,7 @@ static void kernels_that_all_receive_are_a_deadlock(void **state)
 	assert_found(scripted, NCS_VERDICT_DEADLOCK, 0, NCS_CONFIDENCE_CERTAIN);
 }
 
-static void a_kernel_that_receives_waits_for_one_that_sends(void **state)
+TEST(a_kernel_that_receives_waits_for_one_that_sends)
 {
 	struct scripted *scripted = *state;
 
@@ -1418,7 +1397,7 @@ static void a_kernel_that_receives_waits_for_one_that_sends(void **state)
 		     NCS_CONFIDENCE_LIKELY);
 }
 
-static void kernels_that_send_and_receive_move_data(void **state)
+TEST(kernels_that_send_and_receive_move_data)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1445,7 +1424,7 @@ static void be_inside(struct scripted *scripted, int number, unsigned function,
 	lane->open_since_ns[NCS_EVENT_GROUP_API] = 10 * SECOND;
 }
 
-static void a_receive_that_nobody_sends_to_is_stuck(void **state)
+TEST(a_receive_that_nobody_sends_to_is_stuck)
 {
 	struct scripted *scripted = *state;
 	struct ncs_lane_view lane = { 0 };
@@ -1456,7 +1435,7 @@ static void a_receive_that_nobody_sends_to_is_stuck(void **state)
 		     NCS_CONFIDENCE_LIKELY);
 }
 
-static void receives_without_a_send_are_stuck(void **state)
+TEST(receives_without_a_send_are_stuck)
 {
 	struct scripted *scripted = *state;
 	struct ncs_lane_view lanes[2] = { 0 };
@@ -1466,7 +1445,7 @@ static void receives_without_a_send_are_stuck(void **state)
 	assert_found(scripted, NCS_VERDICT_DEADLOCK, 0, NCS_CONFIDENCE_LIKELY);
 }
 
-static void a_pair_that_connects_for_long_is_only_slow(void **state)
+TEST(a_pair_that_connects_for_long_is_only_slow)
 {
 	struct scripted *scripted = *state;
 	struct ncs_lane_view lanes[2] = { 0 };
@@ -1505,7 +1484,7 @@ static void kill_at_30_s(struct scripted *scripted,
 	}
 }
 
-static void a_verdict_stays_when_a_stuck_job_is_killed(void **state)
+TEST(a_verdict_stays_when_a_stuck_job_is_killed)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1559,13 +1538,13 @@ static enum ncs_verdict_severity severity_of_killed(struct scripted *scripted,
 }
 
 /* A process lives on for up to 0.6 s after its last heartbeat. */
-static void a_hang_that_ended_between_two_heartbeats_is_told(void **state)
+TEST(a_hang_that_ended_between_two_heartbeats_is_told)
 {
 	assert_int_equal(severity_of_killed(*state, 14400 * MS),
 			 NCS_SEVERITY_STUCK);
 }
 
-static void what_was_killed_sooner_has_not_hung(void **state)
+TEST(what_was_killed_sooner_has_not_hung)
 {
 	assert_int_not_equal(severity_of_killed(*state, 14399 * MS),
 			     NCS_SEVERITY_STUCK);
@@ -1597,13 +1576,13 @@ static enum ncs_verdict_severity severity_after_9_s(struct scripted *scripted,
 	return severity;
 }
 
-static void looks_far_apart_tell_a_hang_by_its_age(void **state)
+TEST(looks_far_apart_tell_a_hang_by_its_age)
 {
 	assert_int_equal(severity_after_9_s(*state, 16 * SECOND),
 			 NCS_SEVERITY_STUCK);
 }
 
-static void a_younger_wait_is_no_hang_between_looks_far_apart(void **state)
+TEST(a_younger_wait_is_no_hang_between_looks_far_apart)
 {
 	assert_int_equal(severity_after_9_s(*state, 14500 * MS),
 			 NCS_SEVERITY_SLOW);
@@ -1632,7 +1611,7 @@ static void assert_found_later(struct scripted *scripted,
 			    ncs_verdict_name(second));
 }
 
-static void a_killed_job_has_its_verdict_at_the_first_look(void **state)
+TEST(a_killed_job_has_its_verdict_at_the_first_look)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1652,7 +1631,7 @@ static void a_killed_job_has_its_verdict_at_the_first_look(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void the_first_to_die_is_told_at_the_first_look(void **state)
+TEST(the_first_to_die_is_told_at_the_first_look)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1711,9 +1690,8 @@ static uint64_t deaths_before_rank_3(uint64_t later_ns, const char *host,
 }
 
 /* Its heartbeat came each 0.5 s. */
-static void the_first_of_several_deaths_is_the_root(void **state)
+TEST(the_first_of_several_deaths_is_the_root)
 {
-	(void)state;
 	assert_int_equal(deaths_before_rank_3(SECOND, "", true), 0);
 	assert_int_equal(deaths_before_rank_3(SECOND / 2, "", true), 1);
 	assert_int_equal(deaths_before_rank_3(SECOND, "", false), 1);
@@ -1748,17 +1726,16 @@ static void assert_hang_stays(const int order[WATCHED])
 	}
 }
 
-static void a_hang_stays_first_when_watchdogs_end_its_ranks(void **state)
+TEST(a_hang_stays_first_when_watchdogs_end_its_ranks)
 {
 	static const int victim_first[] = { 0, 2, 1, 3 };
 	static const int culprit_first[] = { 1, 0, 2, 3 };
 
-	(void)state;
 	assert_hang_stays(victim_first);
 	assert_hang_stays(culprit_first);
 }
 
-static void a_deadlock_stays_first_when_one_of_its_ranks_ends(void **state)
+TEST(a_deadlock_stays_first_when_one_of_its_ranks_ends)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1773,8 +1750,7 @@ static void a_deadlock_stays_first_when_one_of_its_ranks_ends(void **state)
 
 /* It had waited for the other since 10 s, as for one that writes a checkpoint:
  * the other called at 32 s, and waits since then. */
-static void a_rank_that_died_while_it_waited_is_told_once_others_moved(
-	void **state)
+TEST(a_rank_that_died_while_it_waited_is_told_once_others_moved)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank;
@@ -1790,7 +1766,7 @@ static void a_rank_that_died_while_it_waited_is_told_once_others_moved(
 }
 
 /* Nobody knows how long the others had waited: perhaps for a moment. */
-static void a_death_without_a_date_leaves_what_is_possible(void **state)
+TEST(a_death_without_a_date_leaves_what_is_possible)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1818,7 +1794,7 @@ static void a_death_without_a_date_leaves_what_is_possible(void **state)
 }
 
 /* The ends of all processes at once explain no circle of waits. */
-static void a_deadlock_is_told_with_the_deaths_of_a_killed_job(void **state)
+TEST(a_deadlock_is_told_with_the_deaths_of_a_killed_job)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1835,8 +1811,7 @@ static void a_deadlock_is_told_with_the_deaths_of_a_killed_job(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void a_deadlock_and_the_deaths_are_told_where_they_were_watched(
-	void **state)
+TEST(a_deadlock_and_the_deaths_are_told_where_they_were_watched)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1850,7 +1825,7 @@ static void a_deadlock_and_the_deaths_are_told_where_they_were_watched(
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void a_job_that_was_well_until_it_was_killed_has_no_finding(void **state)
+TEST(a_job_that_was_well_until_it_was_killed_has_no_finding)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1862,7 +1837,7 @@ static void a_job_that_was_well_until_it_was_killed_has_no_finding(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void a_mismatch_is_not_hidden_by_a_death(void **state)
+TEST(a_mismatch_is_not_hidden_by_a_death)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -1884,9 +1859,8 @@ static void a_mismatch_is_not_hidden_by_a_death(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void processes_without_anything_to_do_have_ended(void **state)
+TEST(processes_without_anything_to_do_have_ended)
 {
-	(void)state;
 	for (int dead = 1; dead <= 2; dead++) {
 		struct ncs_diagnosis diagnosis;
 		struct scripted scripted;
@@ -1904,9 +1878,8 @@ static void processes_without_anything_to_do_have_ended(void **state)
 }
 
 /* One owed a call, the other is in one. */
-static void processes_with_something_to_do_have_died(void **state)
+TEST(processes_with_something_to_do_have_died)
 {
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct ncs_diagnosis diagnosis;
 		struct scripted scripted;
@@ -1932,14 +1905,13 @@ static void processes_with_something_to_do_have_died(void **state)
 
 /* The replays of graphs had no time of a call: it was told that a rank had waited
  * since the machine was started. */
-static void a_wait_since_an_unknown_call_is_not_told(void **state)
+TEST(a_wait_since_an_unknown_call_is_not_told)
 {
 	for (uint64_t call_ns = 0; call_ns <= 10 * SECOND;
 	     call_ns += 10 * SECOND) {
 		struct ncs_diagnosis diagnosis;
 		struct scripted scripted;
 
-		(void)state;
 		scripted_init(&scripted);
 		for (int i = 0; i < 2; i++) {
 			struct scripted_rank *rank = add(&scripted, i, 7);
@@ -1961,9 +1933,8 @@ static void a_wait_since_an_unknown_call_is_not_told(void **state)
 /* The plugin looks at kernels now and then: a process that waits for its last one,
  * and ends at once, is seen in it. So is one that is killed, of which nothing
  * tells that it lacked anything. But not one that dies before the other. */
-static void processes_that_end_together_in_a_new_operation_have_ended(void **state)
+TEST(processes_that_end_together_in_a_new_operation_have_ended)
 {
-	(void)state;
 	for (int later = 0; later <= 3; later += 3) {
 		struct ncs_diagnosis diagnosis;
 		struct scripted scripted;
@@ -1979,7 +1950,7 @@ static void processes_that_end_together_in_a_new_operation_have_ended(void **sta
 	}
 }
 
-static void a_death_is_told_at_once(void **state)
+TEST(a_death_is_told_at_once)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -2027,12 +1998,11 @@ static void make_healthy(struct sim_options *options, uint64_t seed)
 		options->seen = (options->ranks + 1) / 2;
 }
 
-static void a_thousand_healthy_jobs_raise_no_alarm(void **state)
+TEST(a_thousand_healthy_jobs_raise_no_alarm)
 {
 	struct sim_options options;
 	struct watch watch;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		make_healthy(&options, seed);
 		watch_open(&watch, &options);
@@ -2048,92 +2018,4 @@ static void a_thousand_healthy_jobs_raise_no_alarm(void **state)
 		}
 		watch_close(&watch);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_fault_is_found_with_its_root),
-		cmocka_unit_test(
-			a_missing_rank_is_named_though_only_others_are_seen),
-		cmocka_unit_test(faults_are_found_with_old_releases_of_nccl),
-		cmocka_unit_test(a_job_without_network_is_judged_by_its_calls),
-		cmocka_unit_test(a_single_update_tells_a_hang_by_its_age),
-		cmocka_unit_test(
-			a_process_that_begins_late_is_accused_of_nothing_else),
-		cmocka_unit_test(a_first_call_may_come_seconds_later),
-		cmocka_unit_test(calls_in_another_order_are_an_order_mismatch),
-		cmocka_unit_test(
-			a_rank_that_left_is_missing_only_where_it_did_not_call),
-		cmocka_unit_test(
-			a_rank_that_finished_with_less_data_is_a_size_mismatch),
-		cmocka_unit_test(a_call_that_starts_no_operation_is_suspicious),
-		cmocka_unit_test(a_circle_across_communicators_is_a_deadlock),
-		cmocka_unit_test(
-			a_process_that_waits_in_two_communicators_counts_once),
-		cmocka_unit_test(
-			a_dead_rank_is_found_though_its_peers_have_no_channels),
-		cmocka_unit_test(dead_ranks_of_an_earlier_job_are_ignored),
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-		TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called),
-		TEST(a_rank_that_reports_less_of_a_replay_is_possibly_missing),
-		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
-		TEST(ranks_that_share_a_number_of_a_process_count_each),
-		TEST(a_rank_that_came_late_and_has_not_called_is_not_missing),
-		TEST(a_rank_that_came_late_has_no_late_gpu),
-		TEST(a_rank_that_came_late_and_does_not_call_is_missing),
-		TEST(a_kernel_is_not_late_before_it_is_called),
-		TEST(kernels_that_are_all_queued_are_healthy),
-		TEST(a_kernel_that_has_just_begun_is_no_sleeping_proxy),
-		TEST(a_kernel_waits_for_a_process_that_died),
-		TEST(a_death_tells_that_the_rank_was_missing_before),
-		TEST(a_stopped_process_explains_its_victims),
-		TEST(a_process_that_was_stopped_until_the_end_is_told_then),
-		TEST(a_stopped_process_is_neither_a_late_gpu_nor_the_network),
-		TEST(a_kernel_that_goes_on_alone_is_left_behind),
-		TEST(a_kernel_is_not_left_behind_at_the_moment_of_its_end),
-		TEST(processes_that_are_all_stopped_are_one_finding),
-		TEST(a_pause_of_all_processes_changes_nothing),
-		TEST(a_collective_that_all_have_begun_and_none_ends_is_stuck),
-		TEST(a_large_collective_may_take_5_s_for_each_gib),
-		TEST(a_collective_that_one_rank_has_begun_late_is_not_stuck_yet),
-		TEST(two_communicators_that_hang_together_are_one_finding),
-		TEST(a_proxy_that_is_not_needed_is_not_blamed),
-		TEST(a_kernel_is_not_left_behind_by_ranks_that_are_not_seen),
-		TEST(a_leaf_that_waits_for_data_is_not_left_behind),
-		TEST(streams_with_communicators_in_another_order_are_a_deadlock),
-		TEST(kernels_that_all_receive_are_a_deadlock),
-		TEST(a_kernel_that_receives_waits_for_one_that_sends),
-		TEST(kernels_that_send_and_receive_move_data),
-		TEST(a_receive_that_nobody_sends_to_is_stuck),
-		TEST(receives_without_a_send_are_stuck),
-		TEST(a_pair_that_connects_for_long_is_only_slow),
-		TEST(a_verdict_stays_when_a_stuck_job_is_killed),
-		TEST(a_killed_job_has_its_verdict_at_the_first_look),
-		TEST(the_first_to_die_is_told_at_the_first_look),
-		cmocka_unit_test(the_first_of_several_deaths_is_the_root),
-		cmocka_unit_test(
-			a_hang_stays_first_when_watchdogs_end_its_ranks),
-		TEST(a_deadlock_stays_first_when_one_of_its_ranks_ends),
-		TEST(a_rank_that_died_while_it_waited_is_told_once_others_moved),
-		TEST(a_hang_that_ended_between_two_heartbeats_is_told),
-		TEST(what_was_killed_sooner_has_not_hung),
-		TEST(looks_far_apart_tell_a_hang_by_its_age),
-		TEST(a_younger_wait_is_no_hang_between_looks_far_apart),
-		TEST(a_death_without_a_date_leaves_what_is_possible),
-		TEST(a_deadlock_is_told_with_the_deaths_of_a_killed_job),
-		TEST(a_deadlock_and_the_deaths_are_told_where_they_were_watched),
-		TEST(a_job_that_was_well_until_it_was_killed_has_no_finding),
-		TEST(a_mismatch_is_not_hidden_by_a_death),
-		cmocka_unit_test(processes_without_anything_to_do_have_ended),
-		cmocka_unit_test(processes_with_something_to_do_have_died),
-		cmocka_unit_test(
-			processes_that_end_together_in_a_new_operation_have_ended),
-		cmocka_unit_test(a_wait_since_an_unknown_call_is_not_told),
-		TEST(a_death_is_told_at_once),
-		cmocka_unit_test(a_thousand_healthy_jobs_raise_no_alarm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,20 +6,16 @@
  * Four times as many jobs are healthy as have each fault. truth_tally.h says how to
  * make one of them again. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 
@@ -324,9 +320,8 @@ static struct sim_options healthy_job(unsigned seed)
 	return some_job(seed, SIM_HEALTHY);
 }
 
-static void healthy_jobs_have_no_finding(void **state)
+TEST(healthy_jobs_have_no_finding)
 {
-	(void)state;
 	watch_healthy("diagnosis/healthy", healthy_job, 400);
 }
 
@@ -351,9 +346,8 @@ static struct sim_options healthy_with_busy_hosts(unsigned seed)
 	return busy_hosts(seed, SIM_HEALTHY);
 }
 
-static void healthy_jobs_whose_hosts_are_busy_have_no_finding(void **state)
+TEST(healthy_jobs_whose_hosts_are_busy_have_no_finding)
 {
-	(void)state;
 	watch_healthy("diagnosis/healthy/pauses", healthy_with_busy_hosts, 200);
 }
 
@@ -391,9 +385,8 @@ static struct sim_options late_host(unsigned seed)
 	return some_job(seed, SIM_HOST);
 }
 
-static void rank_with_a_late_host_is_found_with_its_cost(void **state)
+TEST(rank_with_a_late_host_is_found_with_its_cost)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/host", late_host, false);
 }
 
@@ -402,9 +395,8 @@ static struct sim_options busy_gpu(unsigned seed)
 	return some_job(seed, SIM_STREAM);
 }
 
-static void rank_with_a_busy_gpu_is_found_with_its_cost(void **state)
+TEST(rank_with_a_busy_gpu_is_found_with_its_cost)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/stream", busy_gpu, false);
 }
 
@@ -413,9 +405,8 @@ static struct sim_options late_among_busy_hosts(unsigned seed)
 	return busy_hosts(seed, SIM_HOST);
 }
 
-static void late_host_among_busy_hosts_is_found_with_its_cost(void **state)
+TEST(late_host_among_busy_hosts_is_found_with_its_cost)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/host/pauses", late_among_busy_hosts, false);
 }
 
@@ -424,9 +415,8 @@ static struct sim_options busy_gpu_beside_busy_hosts(unsigned seed)
 	return busy_hosts(seed, SIM_STREAM);
 }
 
-static void busy_gpu_beside_busy_hosts_is_found_with_its_cost(void **state)
+TEST(busy_gpu_beside_busy_hosts_is_found_with_its_cost)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/stream/pauses", busy_gpu_beside_busy_hosts,
 			 false);
 }
@@ -444,19 +434,17 @@ static struct sim_options hidden_work(unsigned seed)
 	return options;
 }
 
-static void ranks_of_hidden_work_cost_at_least(void **state)
+TEST(ranks_of_hidden_work_cost_at_least)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/hidden", hidden_work, false);
 }
 
 /* Its lags go on from bucket to bucket, which chance nearly hides. */
-static void lag_that_hardly_seems_to_go_on_costs_at_most(void **state)
+TEST(lag_that_hardly_seems_to_go_on_costs_at_most)
 {
 	static const char kind[] = "diagnosis/lag";
 	struct sim_options options = hidden_work(620);
 
-	(void)state;
 	if (truth_jobs(kind, JOBS, 100) > 0)
 		watch_late_rank(kind, &options, false);
 	assert_none_is_wrong(kind);
@@ -470,9 +458,8 @@ static struct sim_options slow_gpu(unsigned seed)
 	return options;
 }
 
-static void slow_gpu_is_found_with_its_cost(void **state)
+TEST(slow_gpu_is_found_with_its_cost)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/gpu", slow_gpu, false);
 }
 
@@ -496,9 +483,8 @@ static struct sim_options late_proxy_in_a_ring(unsigned seed)
 	return options;
 }
 
-static void late_proxy_thread_is_found_with_its_rank(void **state)
+TEST(late_proxy_thread_is_found_with_its_rank)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/proxy", late_proxy_in_a_ring, false);
 }
 
@@ -514,9 +500,8 @@ static struct sim_options late_proxy_both_ways(unsigned seed)
 	return options;
 }
 
-static void late_proxy_thread_between_two_or_in_a_tree_is_found(void **state)
+TEST(late_proxy_thread_between_two_or_in_a_tree_is_found)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/proxy/both-ways", late_proxy_both_ways,
 			 false);
 }
@@ -531,9 +516,8 @@ static struct sim_options late_proxy_beside_streams(unsigned seed)
 	return options;
 }
 
-static void late_proxy_thread_beside_times_on_streams_is_found(void **state)
+TEST(late_proxy_thread_beside_times_on_streams_is_found)
 {
-	(void)state;
 	watch_late_ranks("diagnosis/proxy/stream", late_proxy_beside_streams,
 			 true);
 }
@@ -585,12 +569,11 @@ static struct sim_options slow_link(unsigned seed)
 	return options;
 }
 
-static void link_that_turns_slow_is_found_with_its_sender(void **state)
+TEST(link_that_turns_slow_is_found_with_its_sender)
 {
 	static const char kind[] = "diagnosis/network/turns";
 	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
 		struct sim_options options = slow_link(seed);
@@ -601,13 +584,11 @@ static void link_that_turns_slow_is_found_with_its_sender(void **state)
 	assert_none_is_wrong(kind);
 }
 
-static void
-link_that_is_slow_from_the_start_is_found_with_its_sender(void **state)
+TEST(link_that_is_slow_from_the_start_is_found_with_its_sender)
 {
 	static const char kind[] = "diagnosis/network/start";
 	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
 		struct sim_options options = slow_link(seed);
@@ -616,20 +597,6 @@ link_that_is_slow_from_the_start_is_found_with_its_sender(void **state)
 		options.from_step = 0;
 		watch_slow_link(kind, &options);
 	}
-	assert_none_is_wrong(kind);
-}
-
-/* Receivers that wait for the slow link take no data of others. */
-static void slow_link_of_a_tree_costs_no_more_than_is_told(void **state)
-{
-	static const char kind[] = "diagnosis/network/start-tree";
-	struct sim_options options = slow_link(31061);
-
-	(void)state;
-	options.steps = 60;
-	options.from_step = 0;
-	if (truth_jobs(kind, 1, 100) > 0)
-		watch_slow_link(kind, &options);
 	assert_none_is_wrong(kind);
 }
 
@@ -666,12 +633,11 @@ static void watch_link_for_a_while(const char *kind,
 	end(kind, &watch);
 }
 
-static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
+TEST(link_that_is_slow_for_a_while_is_found_only_then)
 {
 	static const char kind[] = "diagnosis/network/while";
 	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options = slow_link(truth_seed(i));
 
@@ -680,21 +646,6 @@ static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
 		options.until_step = 120;
 		watch_link_for_a_while(kind, &options);
 	}
-	assert_none_is_wrong(kind);
-}
-
-/* In this job, the time of a link's messages is known only while it is slow. */
-static void link_is_not_found_once_its_times_are_unknown(void **state)
-{
-	static const char kind[] = "diagnosis/network/unknown-after";
-	struct sim_options options = slow_link(21021);
-
-	(void)state;
-	options.steps = 400;
-	options.from_step = 60;
-	options.until_step = 120;
-	if (truth_jobs(kind, 1, 100) > 0)
-		watch_link_for_a_while(kind, &options);
 	assert_none_is_wrong(kind);
 }
 
@@ -731,12 +682,11 @@ static void judge_buffered_link(struct truth_watch *watch, double cost)
 	judge(watch, is_cost_right(finding, cost), "it costs at most");
 }
 
-static void buffered_link_that_turns_slow_is_found_with_both_ends(void **state)
+TEST(buffered_link_that_turns_slow_is_found_with_both_ends)
 {
 	static const char kind[] = "diagnosis/network/buffered";
 	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
@@ -752,12 +702,11 @@ static void buffered_link_that_turns_slow_is_found_with_both_ends(void **state)
 }
 
 /* In one look there is no past but that of the records. */
-static void buffered_link_that_turned_slow_is_found_in_one_look(void **state)
+TEST(buffered_link_that_turned_slow_is_found_in_one_look)
 {
 	static const char kind[] = "diagnosis/network/one-look";
 	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
@@ -772,12 +721,11 @@ static void buffered_link_that_turned_slow_is_found_in_one_look(void **state)
 }
 
 /* It cannot be known that a link is slow which never was faster. */
-static void nothing_wrong_is_said_of_links_that_were_always_slow(void **state)
+TEST(nothing_wrong_is_said_of_links_that_were_always_slow)
 {
 	static const char kind[] = "diagnosis/network/always";
 	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
@@ -794,12 +742,38 @@ static void nothing_wrong_is_said_of_links_that_were_always_slow(void **state)
 	assert_none_is_wrong(kind);
 }
 
-static void buffered_link_is_found_only_while_it_is_slow(void **state)
+/* In this job, the time of a link's messages is known only while it is slow. */
+TEST(link_is_not_found_once_its_times_are_unknown)
+{
+	static const char kind[] = "diagnosis/network/unknown-after";
+	struct sim_options options = slow_link(21021);
+
+	options.steps = 400;
+	options.from_step = 60;
+	options.until_step = 120;
+	if (truth_jobs(kind, 1, 100) > 0)
+		watch_link_for_a_while(kind, &options);
+	assert_none_is_wrong(kind);
+}
+
+/* Receivers that wait for the slow link take no data of others. */
+TEST(slow_link_of_a_tree_costs_no_more_than_is_told)
+{
+	static const char kind[] = "diagnosis/network/start-tree";
+	struct sim_options options = slow_link(31061);
+
+	options.steps = 60;
+	options.from_step = 0;
+	if (truth_jobs(kind, 1, 100) > 0)
+		watch_slow_link(kind, &options);
+	assert_none_is_wrong(kind);
+}
+
+TEST(buffered_link_is_found_only_while_it_is_slow)
 {
 	static const char kind[] = "diagnosis/network/buffered-while";
 	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options = buffered_link(truth_seed(i));
 		struct truth_watch watch;
@@ -828,12 +802,11 @@ static void buffered_link_is_found_only_while_it_is_slow(void **state)
 
 /* Ten seconds after its end, and while it lasts, if it costs enough: what is done
  * while the GPU has work does not. */
-static void fault_that_ends_is_found_no_more(void **state)
+TEST(fault_that_ends_is_found_no_more)
 {
 	static const char kind[] = "diagnosis/ended";
 	unsigned jobs = truth_jobs(kind, JOBS, 10);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
 		struct sim_options options =
@@ -884,12 +857,11 @@ static bool is_mismatch_of(const struct ncs_finding *finding, unsigned victim)
 }
 
 /* Nothing waits for calls that differ but end. */
-static void calls_that_differ_but_end_are_found(void **state)
+TEST(calls_that_differ_but_end_are_found)
 {
 	static const char kind[] = "diagnosis/unlike";
 	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
 		struct sim_options options = some_job(seed, SIM_HEALTHY);
@@ -920,44 +892,7 @@ static void calls_that_differ_but_end_are_found(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(healthy_jobs_have_no_finding),
-		cmocka_unit_test(
-			healthy_jobs_whose_hosts_are_busy_have_no_finding),
-		cmocka_unit_test(rank_with_a_late_host_is_found_with_its_cost),
-		cmocka_unit_test(rank_with_a_busy_gpu_is_found_with_its_cost),
-		cmocka_unit_test(
-			late_host_among_busy_hosts_is_found_with_its_cost),
-		cmocka_unit_test(
-			busy_gpu_beside_busy_hosts_is_found_with_its_cost),
-		cmocka_unit_test(ranks_of_hidden_work_cost_at_least),
-		cmocka_unit_test(lag_that_hardly_seems_to_go_on_costs_at_most),
-		cmocka_unit_test(slow_gpu_is_found_with_its_cost),
-		cmocka_unit_test(late_proxy_thread_is_found_with_its_rank),
-		cmocka_unit_test(
-			late_proxy_thread_between_two_or_in_a_tree_is_found),
-		cmocka_unit_test(
-			late_proxy_thread_beside_times_on_streams_is_found),
-		cmocka_unit_test(link_that_turns_slow_is_found_with_its_sender),
-		cmocka_unit_test(
-			link_that_is_slow_from_the_start_is_found_with_its_sender),
-		cmocka_unit_test(
-			link_that_is_slow_for_a_while_is_found_only_then),
-		cmocka_unit_test(
-			buffered_link_that_turns_slow_is_found_with_both_ends),
-		cmocka_unit_test(
-			buffered_link_that_turned_slow_is_found_in_one_look),
-		cmocka_unit_test(
-			nothing_wrong_is_said_of_links_that_were_always_slow),
-		cmocka_unit_test(link_is_not_found_once_its_times_are_unknown),
-		cmocka_unit_test(
-			slow_link_of_a_tree_costs_no_more_than_is_told),
-		cmocka_unit_test(buffered_link_is_found_only_while_it_is_slow),
-		cmocka_unit_test(fault_that_ends_is_found_no_more),
-		cmocka_unit_test(calls_that_differ_but_end_are_found),
-	};
-
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	truth_print_table();
 	return failed;

@@ -5,17 +5,13 @@
  * that of another job does. truth_tally.h says how to make
  * one of the jobs again. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/slow_links.h"
 #include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 
@@ -171,12 +167,11 @@ static bool late_look_finds(unsigned number, enum sim_past past,
 }
 
 /* Rings of steps are short, those of operations are long. */
-static void slow_link_is_found_by_operations_without_steps(void **state)
+TEST(slow_link_is_found_by_operations_without_steps)
 {
 	static const char kind[] = "links/late-look/operations";
 	unsigned jobs = truth_jobs(kind, JOBS, 100), found = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options;
 		struct watch watch;
@@ -193,12 +188,11 @@ static void slow_link_is_found_by_operations_without_steps(void **state)
 	assert_true(jobs < JOBS || 2 * found > jobs);
 }
 
-static void slow_link_is_found_by_counters_without_records(void **state)
+TEST(slow_link_is_found_by_counters_without_records)
 {
 	static const char kind[] = "links/late-look/counters";
 	unsigned jobs = truth_jobs(kind, JOBS, 100), found = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options;
 		struct watch watch;
@@ -219,12 +213,11 @@ static void slow_link_is_found_by_counters_without_records(void **state)
 
 /* Counters of times from the first proxy operation on do not tell what is usual,
  * if the host is ahead. */
-static void slow_link_is_found_or_not_checked_without_streams(void **state)
+TEST(slow_link_is_found_or_not_checked_without_streams)
 {
 	static const char kind[] = "links/late-look/proxies";
 	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
 		struct sim_options options =
@@ -241,12 +234,11 @@ static void slow_link_is_found_or_not_checked_without_streams(void **state)
 	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
 }
 
-static void links_without_a_past_are_not_checked(void **state)
+TEST(links_without_a_past_are_not_checked)
 {
 	static const char kind[] = "links/late-look/none";
 	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options =
 			slow_link(truth_seed(i), SIM_MIXED);
@@ -273,13 +265,12 @@ static bool has_slow_link(const struct ncs_model *model)
 	return false;
 }
 
-static void sizes_that_change_make_no_link_slow(void **state)
+TEST(sizes_that_change_make_no_link_slow)
 {
 	static const char kind[] = "links/sizes";
 	static const double sizes[] = { 0.1, 1.9, 1.2, 1.9, 0.6, 1.8, 4, 20 };
 	unsigned jobs = truth_jobs(kind, 4 * JOBS, 100);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
 		struct sim_options options =
@@ -392,12 +383,11 @@ static void make_two(struct two_jobs *two, unsigned seed)
 }
 
 /* A link is not told to cost what another job's does. */
-static void slow_links_of_two_jobs_cost_as_they_do_alone(void **state)
+TEST(slow_links_of_two_jobs_cost_as_they_do_alone)
 {
 	static const char kind[] = "links/two-jobs";
 	unsigned jobs = truth_jobs(kind, JOBS, 100), found = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		unsigned seed = truth_seed(i);
 		struct two_jobs two = { .source = { .begin = begin_both,
@@ -433,18 +423,7 @@ static void slow_links_of_two_jobs_cost_as_they_do_alone(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			slow_link_is_found_by_operations_without_steps),
-		cmocka_unit_test(
-			slow_link_is_found_by_counters_without_records),
-		cmocka_unit_test(
-			slow_link_is_found_or_not_checked_without_streams),
-		cmocka_unit_test(links_without_a_past_are_not_checked),
-		cmocka_unit_test(sizes_that_change_make_no_link_slow),
-		cmocka_unit_test(slow_links_of_two_jobs_cost_as_they_do_alone),
-	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	truth_print_table();
 	return failed;

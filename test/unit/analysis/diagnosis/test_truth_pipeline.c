@@ -7,19 +7,15 @@
  * Four times as many jobs are healthy as have each fault. truth_tally.h says how to
  * make one of them again. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/simulator/sim_source.h"
 #include "test/unit/support/truth_tally.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 
@@ -223,15 +219,13 @@ static void find_in_healthy(const char *kind, bool alternates)
 	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
 }
 
-static void bubbles_of_a_pipeline_are_no_finding(void **state)
+TEST(bubbles_of_a_pipeline_are_no_finding)
 {
-	(void)state;
 	find_in_healthy("diagnosis/pipeline/healthy", false);
 }
 
-static void stages_that_take_turns_are_no_finding(void **state)
+TEST(stages_that_take_turns_are_no_finding)
 {
-	(void)state;
 	find_in_healthy("diagnosis/1f1b/healthy", true);
 }
 
@@ -251,9 +245,8 @@ static void judge_stages(const char *kind, enum sim_fault fault,
 			jobs / WRONG_ONE_IN + 1);
 }
 
-static void cost_of_a_stage_without_replicas_is_said_to_be_unknown(void **state)
+TEST(cost_of_a_stage_without_replicas_is_said_to_be_unknown)
 {
-	(void)state;
 	judge_stages("diagnosis/pipeline/host", SIM_HOST, false);
 	judge_stages("diagnosis/pipeline/stream", SIM_STREAM, false);
 	judge_stages("diagnosis/1f1b/host", SIM_HOST, true);
@@ -267,12 +260,11 @@ static void alternate(struct sim_options *options)
 	options->alternates = options->ranks > 2;
 }
 
-static void nothing_is_found_in_healthy_3d_jobs(void **state)
+TEST(nothing_is_found_in_healthy_3d_jobs)
 {
 	static const char kind[] = "diagnosis/3d/healthy";
 	unsigned jobs = truth_jobs(kind, JOBS, 400);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
 		struct sim_options options =
 			some_3d_job(truth_seed(i), SIM_HEALTHY);
@@ -299,9 +291,8 @@ static void judge_3d(const char *kind, enum sim_fault fault, bool alternates)
 			jobs / WRONG_ONE_IN + 1);
 }
 
-static void rank_of_a_3d_job_is_found_with_its_cost(void **state)
+TEST(rank_of_a_3d_job_is_found_with_its_cost)
 {
-	(void)state;
 	judge_3d("diagnosis/3d/stream", SIM_STREAM, false);
 	judge_3d("diagnosis/3d/host", SIM_HOST, false);
 	judge_3d("diagnosis/3d-1f1b/stream", SIM_STREAM, true);
@@ -310,16 +301,7 @@ static void rank_of_a_3d_job_is_found_with_its_cost(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bubbles_of_a_pipeline_are_no_finding),
-		cmocka_unit_test(stages_that_take_turns_are_no_finding),
-		cmocka_unit_test(
-			cost_of_a_stage_without_replicas_is_said_to_be_unknown),
-		cmocka_unit_test(nothing_is_found_in_healthy_3d_jobs),
-		cmocka_unit_test(rank_of_a_3d_job_is_found_with_its_cost),
-	};
-
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	truth_print_table();
 	return failed;

@@ -4,19 +4,15 @@
  * with the change made. */
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/base/finding_numbers.h"
 #include "analysis/base/value_names.h"
 #include "analysis/path/critical_path.h"
 #include "test/unit/support/simulator/sim_parts.h"
+#include "test/unit/support/unit.h"
 
 #define START_NS UINT64_C(1000000000)
 #define SUMS (1 + NCS_SCENARIOS_MAX)
@@ -643,7 +639,7 @@ static void check_sum(const struct path_graph *graph,
 				 causes[i]);
 }
 
-static void the_pass_finds_the_longest_path(void **state)
+TEST(the_pass_finds_the_longest_path)
 {
 	static struct small_job job;
 	static struct path_graph graph;
@@ -652,7 +648,6 @@ static void the_pass_finds_the_longest_path(void **state)
 	struct ncs_scenario scenarios[SCENARIOS];
 	struct ncs_fit fit = { .alpha_ns = 20000, .beta_ns = 1 };
 
-	(void)state;
 	parse(scenarios);
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
 		bool has_times = seed & 1, is_joined = seed & 2;
@@ -853,7 +848,7 @@ static struct sim_options usual(void)
 	return options;
 }
 
-static void replay_without_changes_gives_recorded_time(void **state)
+TEST(replay_without_changes_gives_recorded_time)
 {
 	struct sim_options options = usual();
 	struct ncs_path_report report;
@@ -861,7 +856,6 @@ static void replay_without_changes_gives_recorded_time(void **state)
 	struct ncs_path_sum sum;
 	double causes = 0;
 
-	(void)state;
 	options.neighbours = 4;
 	options.sends = true;
 	options.ranks = 16;
@@ -979,9 +973,8 @@ static const struct job_change changes[] = {
 	{ "algorithm:tree", both_algorithms, tree_only },
 };
 
-static void prediction_matches_job_with_change_made(void **state)
+TEST(prediction_matches_job_with_change_made)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		const struct job_change *change = &changes[i];
 		struct sim_options options = usual();
@@ -1063,14 +1056,13 @@ static void check_causes(const struct recorded_job *recorded,
 			 sum_ns / 1e6, sum.elapsed_ns / 1e6);
 }
 
-static void time_with_a_change_is_the_sum_of_its_causes(void **state)
+TEST(time_with_a_change_is_the_sum_of_its_causes)
 {
 	static const char *const made[] = { NULL, "latency:-500us", "net:x50",
 					    "launch:0.1" };
 	struct sim_options options = usual();
 	struct recorded_job recorded;
 
-	(void)state;
 	options.steps = 100;
 	record(&recorded, &options);
 	note_ends_late(&recorded, 400000);
@@ -1086,14 +1078,13 @@ static void time_with_a_change_is_the_sum_of_its_causes(void **state)
 	release(&recorded);
 }
 
-static void what_is_not_known_is_told(void **state)
+TEST(what_is_not_known_is_told)
 {
 	struct sim_options options = usual();
 	struct ncs_path_report report;
 	struct recorded_job recorded;
 	struct ncs_path_sum sum;
 
-	(void)state;
 	options.steps = 100;
 	record(&recorded, &options);
 	for (size_t i = 0; i < 2; i++) {
@@ -1128,7 +1119,7 @@ static void what_is_not_known_is_told(void **state)
 /* All operations but the last seem to end in its midst, of which only the host's
  * launch is known: nothing is known to come before it, yet it is not the beginning
  * of the job. */
-static void time_before_a_path_that_breaks_off_is_unknown(void **state)
+TEST(time_before_a_path_that_breaks_off_is_unknown)
 {
 	struct sim_options options = usual();
 	struct ncs_path_report report;
@@ -1137,7 +1128,6 @@ static void time_before_a_path_that_breaks_off_is_unknown(void **state)
 	struct ncs_path_sum sum;
 	uint64_t at_ns = 0;
 
-	(void)state;
 	options.steps = 6;
 	record(&recorded, &options);
 	sum = run_pass(&recorded, &options, NULL, &report);
@@ -1173,14 +1163,5 @@ int main(void)
 	/* Large allocations come zeroed from mmap(): small jobs use little of
 	 * them. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_pass_finds_the_longest_path),
-		cmocka_unit_test(replay_without_changes_gives_recorded_time),
-		cmocka_unit_test(prediction_matches_job_with_change_made),
-		cmocka_unit_test(time_with_a_change_is_the_sum_of_its_causes),
-		cmocka_unit_test(what_is_not_known_is_told),
-		cmocka_unit_test(time_before_a_path_that_breaks_off_is_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }
