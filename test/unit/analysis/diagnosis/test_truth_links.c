@@ -143,18 +143,6 @@ static enum ncs_link_check check_of(const struct watch *watch)
 				   &watch->model.communicators[0]);
 }
 
-static bool has_evidence(const struct ncs_diagnosis *diagnosis,
-			 enum ncs_evidence_kind kind)
-{
-	const struct ncs_finding *finding = diagnosis->findings;
-
-	for (size_t i = 0; diagnosis->count > 0 && i < finding->evidence_count;
-	     i++)
-		if (finding->evidence[i].kind == kind)
-			return true;
-	return false;
-}
-
 /* Looks late at the job of this number, which has a slow link. Returns whether
  * there is a finding. */
 static bool late_look_finds(unsigned number, enum sim_past past,
@@ -201,8 +189,8 @@ TEST(slow_link_is_found_by_counters_without_records)
 		bool says_so;
 
 		found += finds;
-		says_so = !finds ||
-			  has_evidence(&watch.diagnosis, NCS_EVIDENCE_TOOK);
+		says_so = !finds || truth_has_evidence(watch.diagnosis.findings,
+						       NCS_EVIDENCE_TOOK);
 		answer(kind, &watch, &options,
 		       is_right(&watch, &options) && says_so &&
 			       check_of(&watch) == NCS_LINKS_CHECKED);

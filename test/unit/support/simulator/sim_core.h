@@ -5,9 +5,6 @@
 
 #include "test/unit/support/simulator/sim_job.h"
 
-#define US 1e3
-#define MS 1e6
-
 #define SIM_ACTIONS 512u
 #define SIM_AHEAD_MAX 8u
 

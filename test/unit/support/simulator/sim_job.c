@@ -12,6 +12,9 @@
 #include "shm/hash.h"
 #include "test/unit/support/simulator/sim_core.h"
 
+#define US 1e3
+#define MS 1e6
+
 /* Time of the host to enqueue a kernel. */
 #define KERNEL_HOST_NS (5 * US)
 /* A kernel begins so long after its launch on an idle stream. */

@@ -10,7 +10,8 @@
  * delays.
  *
  * Adapters take each operation, with what its ranks did in it and when, and show it
- * as ncclstat sees jobs: sim_source.h as records, sim_parts.h as parts.
+ * as ncclstat sees jobs: sim_source.h as records, sim_states.h as states, sim_parts.h
+ * as parts.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_JOB_H
 #define NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_JOB_H
@@ -103,6 +104,7 @@ enum sim_fault {
 	SIM_LAUNCHER,      /* the same, while its launcher is blocked */
 	SIM_DEADLOCK,      /* all ranks receive first */
 	SIM_UNMET,         /* the next rank receives from it, it never sends */
+	SIM_FAULTS
 };
 
 struct sim_options {

@@ -4,6 +4,8 @@
 
 #include "test/unit/support/simulator/sim_core.h"
 
+#define US 1e3
+
 /* The first data gets from one rank to the next in this time. */
 #define HOP_NS (30 * US)
 

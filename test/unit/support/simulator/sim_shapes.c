@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The programs of ranks, and their communicators, by the shape of a job. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "shm/hash.h"
 #include "test/unit/support/simulator/sim_core.h"
+
+#define MS 1e6
 
 #define LAYERS 4u
 #define MICROBATCHES 4u
@@ -24,6 +27,7 @@ const char *sim_fault_name(enum sim_fault fault)
 		"unmet",
 	};
 
+	static_assert(sizeof(names) / sizeof(*names) == SIM_FAULTS, "names");
 	return names[fault];
 }
 
