@@ -1,22 +1,343 @@
 /* SPDX-License-Identifier: MIT */
 /* --list: prints the existing segments, readable or not, or the contents of
- * recordings. Must not use a model, because a model omits ranks that have ended. */
-#include "ncclstat/reader.h"
-#include "tui/commands/command_runs.h"
-
+ * recordings, as text or as JSON, whose names are part of the interface. Must not
+ * use a model, because a model omits ranks that have ended. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/labels.h"
 #include "shm/read/job.h"
 #include "shm/read/paths.h"
+#include "tui/commands/command_runs.h"
+#include "tui/commands/dump_command.h"
 #include "tui/commands/json_values.h"
-#include "tui/commands/list_parts.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
+
+/* --- Recordings as text ---------------------------------------------------- */
+
+struct recording_listing {
+	FILE *file;
+	const struct ncs_replay *replay;
+	bool ascii;
+};
+
+static void print_clean(const struct recording_listing *listing,
+			const char *before, const char *raw)
+{
+	char clean[4096 + 1];
+
+	ncs_utf8_clean(clean, sizeof(clean), raw, listing->ascii);
+	fprintf(listing->file, "%s%s", before, clean);
+}
+
+static void print_file(const struct recording_listing *listing, size_t index)
+{
+	struct ncs_recorded_file_facts facts;
+	char begun[64];
+
+	ncs_recording_file(listing->replay->recording, index, &facts);
+	print_clean(listing, "", facts.path);
+	print_clean(listing, ": host ",
+		    ncs_recording_host(listing->replay->recording, facts.host)
+			    ->name);
+	ncs_dump_time(begun, sizeof(begun),
+		      ncs_replay_realtime_ns(listing->replay, facts.begun_ns));
+	fprintf(listing->file, "%s%s", begun[0] ? ", begun " : "", begun);
+	if (facts.run != 0)
+		fprintf(listing->file, ", run %016" PRIx64, facts.run);
+	fprintf(listing->file,
+		", file %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " records",
+		facts.number + 1, facts.bytes, facts.records);
+	if (facts.damaged_chunks > 0)
+		fprintf(listing->file, ", %" PRIu64 " damaged chunks",
+			facts.damaged_chunks);
+	if (facts.skipped_bytes > 0)
+		fprintf(listing->file, ", %" PRIu64 " bytes that are no chunk",
+			facts.skipped_bytes);
+	fputs(facts.is_cut ? ", cut or still growing\n" : ", whole\n",
+	      listing->file);
+}
+
+/* Prints the evidence for the alignment of a host's clock. */
+static void print_knowledge(const struct recording_listing *listing,
+			    const struct ncs_aligned *aligned)
+{
+	if (aligned->by == NCS_ALIGNED_BY_TRAFFIC) {
+		fprintf(listing->file, ", by %" PRIu64 " facts of its traffic",
+			aligned->facts);
+		if (aligned->violations > 0)
+			fprintf(listing->file, ", %" PRIu64 " contradicted",
+				aligned->violations);
+		if (aligned->is_uneven)
+			fputs(", its clock or another ran unevenly",
+			      listing->file);
+	} else {
+		fputs(", by CLOCK_REALTIME: it has no traffic both ways",
+		      listing->file);
+	}
+	if (aligned->realtime_steps > 0)
+		fprintf(listing->file,
+			", CLOCK_REALTIME was set %" PRIu64 " time%s",
+			aligned->realtime_steps,
+			aligned->realtime_steps == 1 ? "" : "s");
+}
+
+static void print_host(const struct recording_listing *listing, size_t index)
+{
+	const struct ncs_recorded_host *host =
+		ncs_recording_host(listing->replay->recording, index);
+	char text[NCS_FORMAT_MAX];
+
+	print_clean(listing, "clock of ", host->name);
+	fprintf(listing->file, ": %+.9f s moved, drift %+.3f ppm, ",
+		(double)host->offset_ns / 1e9, host->drift * 1e6);
+	if (host->error_ns == UINT64_MAX) {
+		fputs("error not known", listing->file);
+	} else {
+		ncs_format_duration(text, sizeof(text), host->error_ns, 0);
+		fprintf(listing->file, "error %s at most", text);
+	}
+	print_knowledge(listing, &listing->replay->alignment.hosts[index]);
+	fputc('\n', listing->file);
+}
+
+/* Prints the evidence by which the clocks of all hosts were aligned. */
+static void print_alignment(const struct recording_listing *listing)
+{
+	const struct ncs_recording_alignment *alignment =
+		&listing->replay->alignment;
+	char text[NCS_FORMAT_MAX];
+
+	if (alignment->host_count == 0)
+		return;
+	fprintf(listing->file,
+		"clocks: %" PRIu64 " messages and %" PRIu64
+		" collectives in %u window%s, ",
+		alignment->messages.messages, alignment->collectives,
+		alignment->windows, alignment->windows == 1 ? "" : "s");
+	ncs_format_duration(text, sizeof(text), alignment->windows_ns, 0);
+	fprintf(listing->file, "%s of ", text);
+	ncs_format_duration(text, sizeof(text), alignment->length_ns, 0);
+	fprintf(listing->file, "%s; ", text);
+	fprintf(listing->file, "%zu pairs of hosts", alignment->quality.pairs);
+	if (alignment->quality.one_way > 0)
+		fprintf(listing->file, ", %zu more with traffic one way only",
+			alignment->quality.one_way);
+	if (alignment->quality.loop_ns > 0) {
+		ncs_format_duration(text, sizeof(text),
+				    alignment->quality.loop_ns, 0);
+		fprintf(listing->file,
+			", which contradict each other by %s more than their"
+			" errors",
+			text);
+	}
+	fputc('\n', listing->file);
+}
+
+/* Returns the identity of a recorded rank: in its last state, which has the most
+ * facts, or otherwise in its header. */
+static struct ncs_identity identity_of(const struct ncs_replay *replay,
+				       size_t index)
+{
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(replay->recording, index);
+	struct ncs_identity identity = rank->header->identity;
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+
+	if (ncs_recording_state(replay->recording, index, rank->until_ns,
+				&reader, &taken_ns) != NCS_RECORDED_YES ||
+	    ncs_snapshot_init(&snapshot, reader) != 0)
+		return identity;
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	identity = snapshot.identity;
+	ncs_snapshot_release(&snapshot);
+	return identity;
+}
+
+static void print_time(const struct recording_listing *listing,
+		       uint64_t time_ns)
+{
+	uint64_t from_ns = listing->replay->all.from_ns;
+	char text[32];
+
+	/* Records that were in the rings when the recording began are from
+	 * before its beginning. */
+	ncs_instant_print(time_ns > from_ns ? time_ns - from_ns :
+					      from_ns - time_ns,
+			  text + 1, sizeof(text) - 1);
+	text[0] = '-';
+	fprintf(listing->file, "  %12s", time_ns < from_ns ? text : text + 1);
+}
+
+static void print_rank(const struct recording_listing *listing, size_t index)
+{
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(listing->replay->recording, index);
+	struct ncs_identity identity = identity_of(listing->replay, index);
+	char comm[NCS_FORMAT_MAX] = "-", number[16] = "-";
+	char raw[sizeof(identity.comm_name)];
+
+	if (identity.known & NCS_KNOWN_RANK)
+		snprintf(number, sizeof(number), "%" PRId32, identity.rank);
+	ncs_comm_text(&identity, raw, sizeof(raw));
+	if (raw[0])
+		ncs_utf8_clean(comm, sizeof(comm), raw, listing->ascii);
+	fprintf(listing->file, "%7" PRIu32 "  %4s  %-16s", rank->header->pid,
+		number, comm);
+	print_time(listing, rank->from_ns);
+	print_time(listing, rank->until_ns);
+	fprintf(listing->file, "  %10" PRIu64 "  %8" PRIu64, rank->records,
+		rank->lost);
+	print_clean(listing, "  ", rank->id);
+	fputc('\n', listing->file);
+}
+
+/* Prints the contents of each file of recordings, the hosts' clocks, and the ranks. */
+static void print_recording(FILE *file, const struct ncs_replay *replay,
+			    bool ascii)
+{
+	const struct recording_listing all = { file, replay, ascii };
+	struct ncs_recording *recording = replay->recording;
+	size_t hosts = ncs_recording_host_count(recording);
+	size_t ranks = ncs_recording_rank_count(recording);
+	char length[32];
+
+	for (size_t i = 0; i < ncs_recording_facts(recording)->files; i++)
+		print_file(&all, i);
+	for (size_t i = 1; i < hosts; i++)
+		print_host(&all, i);
+	print_alignment(&all);
+	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
+			  sizeof(length));
+	fprintf(file, "%s long, %zu rank%s\n", length, ranks,
+		ranks == 1 ? "" : "s");
+	if (ranks > 0)
+		fprintf(file, "\n%7s  %4s  %-16s  %12s  %12s  %10s  %8s  %s\n",
+			"PID", "RANK", "COMM", "FROM", "UNTIL", "RECORDS",
+			"LOST", "PATH");
+	for (size_t i = 0; i < ranks; i++)
+		print_rank(&all, i);
+}
+
+/* --- JSON ------------------------------------------------------------------ */
+
+/* Begins the document; without a recording, or a directory, these are NULL. What has
+ * no members in it is empty, so that programs need not know of what the list is. */
+static json_t *begin_list(const struct ncs_replay *replay,
+			  const char *directory)
+{
+	struct ncs_stamp stamp = ncs_dump_stamp(replay);
+
+	return NCS_JSON_ADD(ncs_json_stamped(&stamp),
+			    { "directory", ncs_json_name(directory) },
+			    { "segments", json_array() },
+			    { "files", json_array() },
+			    { "ranks", json_array() });
+}
+
+static json_t *number_of(const struct ncs_identity *identity)
+{
+	return NCS_JSON_IF(identity->known & NCS_KNOWN_RANK, identity->rank);
+}
+
+static uint64_t host_pid_of(const struct ncs_sample *sample)
+{
+	const char *here = ncs_labels_value(sample->labels, "host_pid");
+
+	return here ? strtoul(here, NULL, 10) : sample->header->pid;
+}
+
+static json_t *segment_of(const struct ncs_sample *sample)
+{
+	static const struct ncs_snapshot unknown = { 0 };
+	bool known = sample->attach == NCS_ATTACHED;
+	const struct ncs_snapshot *now = known ? sample->snapshot : &unknown;
+
+	return NCS_JSON_OBJECT(
+		{ "path", NCS_JSON(sample->id) },
+		{ "reason", ncs_json_name(known ? NULL : sample->why) },
+		{ "pid", NCS_JSON_IF(known, sample->header->pid) },
+		{ "host_pid", NCS_JSON_IF(known, host_pid_of(sample)) },
+		{ "host", ncs_json_name(known ? sample->header->host : NULL) },
+		{ "rank", number_of(&now->identity) },
+		{ "communicator", ncs_json_comm(&now->identity) },
+		{ "state",
+		  NCS_JSON_IF(known, ncs_liveness_name(now->liveness)) },
+		{ "job", ncs_json_job(known ? sample->labels : NULL) });
+}
+
+static json_t *file_of(const struct ncs_replay *replay, size_t index)
+{
+	struct ncs_recorded_file_facts facts;
+	char run[17];
+
+	ncs_recording_file(replay->recording, index, &facts);
+	snprintf(run, sizeof(run), "%016" PRIx64, facts.run);
+	return NCS_JSON_OBJECT(
+		{ "path", NCS_JSON(facts.path) },
+		{ "host",
+		  NCS_JSON(ncs_recording_host(replay->recording, facts.host)
+				   ->name) },
+		{ "number", NCS_JSON(facts.number) },
+		{ "run", NCS_JSON_IF(facts.run != 0, run) },
+		{ "begun_realtime_ns",
+		  NCS_JSON(ncs_replay_realtime_ns(replay, facts.begun_ns)) },
+		{ "bytes", NCS_JSON(facts.bytes) },
+		{ "records", NCS_JSON(facts.records) },
+		{ "damaged_chunks", NCS_JSON(facts.damaged_chunks) },
+		{ "skipped_bytes", NCS_JSON(facts.skipped_bytes) },
+		{ "cut", NCS_JSON(facts.is_cut) });
+}
+
+/* Records that were in the rings when the recording began are from before its
+ * beginning: times may be negative. */
+static json_t *time_of(const struct ncs_replay *replay, uint64_t time_ns)
+{
+	return json_integer((json_int_t)(time_ns - replay->all.from_ns));
+}
+
+static json_t *rank_of(const struct ncs_replay *replay, size_t index)
+{
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(replay->recording, index);
+	const struct ncs_recorded_host *host =
+		ncs_recording_host(replay->recording, rank->host);
+	struct ncs_identity identity = identity_of(replay, index);
+
+	return NCS_JSON_OBJECT({ "path", NCS_JSON(rank->id) },
+			       { "pid", NCS_JSON(rank->header->pid) },
+			       { "host", NCS_JSON(host->name) },
+			       { "rank", number_of(&identity) },
+			       { "communicator", ncs_json_comm(&identity) },
+			       { "from_ns", time_of(replay, rank->from_ns) },
+			       { "until_ns", time_of(replay, rank->until_ns) },
+			       { "records", NCS_JSON(rank->records) },
+			       { "records_lost", NCS_JSON(rank->lost) });
+}
+
+static void print_recording_json(FILE *file, const struct ncs_replay *replay)
+{
+	json_t *list = begin_list(replay, NULL);
+	size_t files = ncs_recording_facts(replay->recording)->files;
+
+	for (size_t i = 0; i < files; i++)
+		json_array_append_new(json_object_get(list, "files"),
+				      file_of(replay, i));
+	for (size_t i = 0; i < ncs_recording_rank_count(replay->recording); i++)
+		json_array_append_new(json_object_get(list, "ranks"),
+				      rank_of(replay, i));
+	ncs_json_print(file, list, JSON_COMPACT);
+}
+
+/* --- Segments -------------------------------------------------------------- */
 
 struct list_line {
 	char pid[16];
@@ -33,12 +354,9 @@ static void describe_segment(struct list_line *line,
 {
 	const struct ncs_identity *identity = &sample->snapshot->identity;
 	char comm[sizeof(identity->comm_name)];
-	const char *job, *here;
+	const char *job;
 
-	here = ncs_labels_value(sample->labels, "host_pid");
-	snprintf(line->pid, sizeof(line->pid), "%" PRIu32, sample->header->pid);
-	if (here)
-		snprintf(line->pid, sizeof(line->pid), "%.15s", here);
+	snprintf(line->pid, sizeof(line->pid), "%" PRIu64, host_pid_of(sample));
 	if (identity->known & NCS_KNOWN_RANK)
 		snprintf(line->rank, sizeof(line->rank), "%" PRId32,
 			 identity->rank);
@@ -113,7 +431,8 @@ static struct list_counts list_all(FILE *file, json_t *list,
 		if (counts.all++ == 0 && !list)
 			print_line(file, &titles);
 		if (list) {
-			ncs_list_json_add(list, &sample);
+			json_array_append_new(json_object_get(list, "segments"),
+					      segment_of(&sample));
 			continue;
 		}
 		describe(&line, &sample, ascii);
@@ -137,8 +456,7 @@ static int list_segments(FILE *file, const struct ncs_options *options,
 	}
 	/* Segments of nodes have no directory here. */
 	if (options->format == NCS_DUMP_JSON)
-		list = ncs_list_json_begin(NULL,
-					   source->nodes ? NULL : directory);
+		list = begin_list(NULL, source->nodes ? NULL : directory);
 	counts = list_all(file, list, source, options->ascii);
 	if (list)
 		ncs_json_print(file, list, JSON_COMPACT);
@@ -171,9 +489,8 @@ int ncs_list_run(const struct ncs_command_input *input)
 		status = list_segments(output.file, input->options,
 				       input->source);
 	else if (input->options->format == NCS_DUMP_JSON)
-		ncs_list_recording_json(output.file, replay);
+		print_recording_json(output.file, replay);
 	else
-		ncs_list_recording_text(output.file, replay,
-					input->options->ascii);
+		print_recording(output.file, replay, input->options->ascii);
 	return ncs_output_end(&output, status);
 }
