@@ -15,7 +15,6 @@
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 #include "tui/commands/dump_command.h"
-#include "tui/commands/dump_json_parts.h"
 #include "tui/commands/json_values.h"
 
 /* Views that have no ranks, and views that have communicators. */
@@ -50,7 +49,7 @@ static json_t *slowest_of(const struct ncs_progress *progress)
 {
 	if (ncs_progress_behind(progress) == 0)
 		return json_null();
-	return NCS_JSON_ADD(ncs_dump_json_identity(progress->slowest),
+	return NCS_JSON_ADD(ncs_json_identity(progress->slowest),
 			    { "sequence_number", NCS_JSON(progress->least) },
 			    { "ranks", NCS_JSON(progress->slowest_count) });
 }
@@ -68,7 +67,7 @@ static json_t *launches_of(const struct ncs_communicator *communicator)
 		return json_null();
 	launches = &last->now.launches;
 	ahead = ncs_rank_launches_ahead(last);
-	return NCS_JSON_ADD(ncs_dump_json_identity(last),
+	return NCS_JSON_ADD(ncs_json_identity(last),
 			    { "launched", NCS_JSON(launches->launched) },
 			    { "begun", NCS_JSON(launches->begun) },
 			    { "begun_ns", ncs_json_known(launches->begun_ns) },
@@ -137,7 +136,7 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 		{ "peak_gbs", NCS_JSON_IF(peak.gigabytes > 0, peak.gigabytes) },
 		{ "skew", skew_of(communicator) },
 		{ "straggler",
-		  straggler ? ncs_dump_json_identity(straggler) : json_null() },
+		  straggler ? ncs_json_identity(straggler) : json_null() },
 		{ "launches", launches_of(communicator) },
 		{ "oldest_wait_since_ns",
 		  ncs_json_known(communicator->oldest.since_ns) },
@@ -158,7 +157,7 @@ NCS_JSON_ARRAY(static json_t *communicators_of(const struct ncs_model *model),
 
 NCS_JSON_ARRAY(static json_t *ranks_of(const struct ncs_model *model,
 				       unsigned views),
-	       model->rank_count, ncs_dump_json_rank(model->ranks[i], views))
+	       model->rank_count, ncs_json_rank(model->ranks[i], views))
 
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, enum ncs_view view)

@@ -1,18 +1,347 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON dump of one rank: proxy thread, settings, channels, steps, lateness.
- * Its calls and operations are in dump_json_operations.c. Must not change the
- * rank. */
-#include "tui/commands/dump_json_parts.h"
+/* The JSON dump of one rank. Must not change the rank, nor compute a figure. */
+#include "tui/commands/json_values.h"
 
 #include <math.h>
 
+#include "analysis/base/busbw.h"
+#include "analysis/base/class_names.h"
 #include "analysis/base/detail.h"
+#include "analysis/base/percentile.h"
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
+#include "analysis/model/class_stats.h"
+#include "analysis/model/range_totals.h"
+#include "analysis/model/waits.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/step_stats.h"
 #include "analysis/views/columns.h"
-#include "tui/commands/json_values.h"
+#include "ncclstat/size_class.h"
+
+/* --- Cells --------------------------------------------------------------- */
+
+/* A column's value times `factor` is the member's, in the unit of its name. */
+static const struct json_cell {
+	const char *key;
+	enum ncs_column_id column;
+	double factor;
+} cells[] = {
+	{ "waits_for", NCS_COLUMN_RANK_WAIT, 1 },
+	{ "busbw_gbs", NCS_COLUMN_RANK_BUSBW, 1 },
+	{ "operations_per_s", NCS_COLUMN_RANK_OPERATIONS_RATE, 1 },
+	{ "send_bytes_per_s", NCS_COLUMN_RANK_SEND_RATE, 1 },
+	{ "recv_bytes_per_s", NCS_COLUMN_RANK_RECV_RATE, 1 },
+	{ "kernel_age_ns", NCS_COLUMN_RANK_MOVED, 1 },
+	{ "call_age_ns", NCS_COLUMN_RANK_LAST_CALL, 1 },
+	{ "state_age_ns", NCS_COLUMN_CHANNEL_SINCE, 1 },
+	{ "function", NCS_COLUMN_CHANNEL_FUNCTION, 1 },
+	{ "bytes_per_s", NCS_COLUMN_CHANNEL_RATE, 1e6 },
+	{ "gpu_wait_share", NCS_COLUMN_CHANNEL_GPU_SHARE, 1 },
+	{ "peer_wait_share", NCS_COLUMN_CHANNEL_PEER_SHARE, 1 },
+	{ "network_wait_share", NCS_COLUMN_CHANNEL_NET_SHARE, 1 },
+	{ "idle_share", NCS_COLUMN_CHANNEL_IDLE_SHARE, 1 },
+	{ "state_age_ns", NCS_COLUMN_PROXY_SINCE, 1 },
+	{ "sleep_share", NCS_COLUMN_PROXY_SLEEP_SHARE, 1 },
+	{ "idle_share", NCS_COLUMN_PROXY_IDLE_SHARE, 1 },
+	{ "active_share", NCS_COLUMN_PROXY_ACTIVE_SHARE, 1 },
+	{ "append_share", NCS_COLUMN_PROXY_APPEND_SHARE, 1 },
+	{ "wakeup_per_s", NCS_COLUMN_PROXY_WAKEUP_RATE, 1 },
+	{ "idle_per_s", NCS_COLUMN_PROXY_IDLE_RATE, 1 },
+	{ "active_per_s", NCS_COLUMN_PROXY_ACTIVE_RATE, 1 },
+	{ "append_per_s", NCS_COLUMN_PROXY_APPEND_RATE, 1 },
+	{ "operations_per_s", NCS_COLUMN_FUNCTION_RATE, 1 },
+	{ "operations_per_s", NCS_COLUMN_CLASS_RATE, 1 },
+};
+
+/* A duration that may be any longer one is unknown. */
+static json_t *json_of(const struct ncs_value *value, double factor)
+{
+	if (value->is_least)
+		return json_null();
+	switch (value->kind) {
+	case NCS_VALUE_NUMBER:
+	case NCS_VALUE_BYTES:
+	case NCS_VALUE_SIZE:
+	case NCS_VALUE_DURATION:
+		return json_integer((json_int_t)value->number);
+	case NCS_VALUE_RATE:
+	case NCS_VALUE_BYTES_RATE:
+	case NCS_VALUE_REAL:
+	case NCS_VALUE_SHARE:
+		return json_real(value->real * factor);
+	case NCS_VALUE_TEXT:
+		return ncs_json_of_text(value->text);
+	case NCS_VALUE_NONE:
+	case NCS_VALUE_RECENT:
+		break;
+	}
+	return json_null();
+}
+
+/* Adds the members that are cells of a view's row, whose `index` is that of struct
+ * ncs_row: rates and shares of the window, ages, and what a rank waits for. They come
+ * from the columns, so that a script gets what a screen shows. Returns the object. */
+static json_t *add_cells(json_t *object, const struct ncs_rank *rank,
+			 enum ncs_view view, size_t index)
+{
+	const struct ncs_row row = { .view = view,
+				     .rank = rank,
+				     .index = index };
+	struct ncs_value value;
+
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+		const struct ncs_column *column = &ncs_columns[cells[i].column];
+
+		if (column->view != view)
+			continue;
+		ncs_column_get(column, &row, &value);
+		json_object_set_new(object, cells[i].key,
+				    json_of(&value, cells[i].factor));
+	}
+	return object;
+}
+
+/* --- GPU times ----------------------------------------------------------- */
+
+/* Returns GPU times by CUPTI; null if no kernel was recorded. */
+static json_t *gpu_time_of(const struct ncs_gpu_time *time)
+{
+	bool computed = time->compute_kernels > 0;
+	bool communicated = time->communication_kernels > 0;
+
+	if (!computed && !communicated)
+		return json_null();
+	return NCS_JSON_OBJECT(
+		{ "compute_kernels", NCS_JSON(time->compute_kernels) },
+		{ "compute_ns", NCS_JSON(time->compute_ns) },
+		{ "compute_busy_ns", NCS_JSON(time->compute_busy_ns) },
+		{ "communication_kernels",
+		  NCS_JSON(time->communication_kernels) },
+		{ "communication_ns", NCS_JSON(time->communication_ns) },
+		{ "hidden_ns", NCS_JSON_IF(communicated, time->hidden_ns) });
+}
+
+/* --- Functions ----------------------------------------------------------- */
+
+/* The percentiles of functions and classes; the histogram of ranges is too coarse
+ * for those that are fine. */
+static const struct json_percentile {
+	const char *key;
+	double fraction;
+	bool is_fine;
+} percentiles[] = {
+	{ "min", 0, true },    { "p50", 0.50, false }, { "p90", 0.90, false },
+	{ "p95", 0.95, true }, { "p99", 0.99, false }, { NULL, 0, false },
+};
+
+/* Returns the times in ns that a function's operations took; null each if none
+ * was timed. */
+static json_t *times_of(const struct ncs_rank *rank, unsigned id)
+{
+	const struct ncs_function_view *function = &rank->now.functions[id];
+	uint64_t longest_ns = ncs_rank_longest_ns(rank, id);
+	const uint64_t *histogram = ncs_function_histogram(function);
+	unsigned timing = ncs_function_timing(function);
+	bool timed = histogram && timing < NCS_TIMING_COUNT;
+	json_t *times = NCS_JSON_OBJECT(
+		{ "sum", NCS_JSON_IF(timed, function->time_ns[timing]) });
+
+	for (const struct json_percentile *at = percentiles; at->key; at++) {
+		uint64_t ns =
+			histogram ? ncs_percentile(histogram, at->fraction) : 0;
+
+		ns = ns < longest_ns ? ns : longest_ns;
+		json_object_set_new(times, at->key, NCS_JSON_IF(histogram, ns));
+	}
+	return NCS_JSON_ADD(times,
+			    { "max", NCS_JSON_IF(histogram, longest_ns) });
+}
+
+static json_t *function_of(const struct ncs_rank *rank, unsigned id)
+{
+	const struct ncs_function_view *function = &rank->now.functions[id];
+	unsigned timing = ncs_function_timing(function);
+	uint64_t last = function->last_sequence_number;
+	json_t *object = NCS_JSON_OBJECT(
+		{ "function", NCS_JSON(ncs_function_name(id)) },
+		{ "calls",
+		  NCS_JSON_IF(ncs_rank_calls_known(rank), function->calls) },
+		{ "operations", NCS_JSON(function->operations) },
+		{ "operations_done",
+		  NCS_JSON_IF(ncs_function_ends_known(function),
+			      function->operations_done) },
+		{ "bytes", NCS_JSON_IF(ncs_function_bytes_known(function),
+				       function->bytes) },
+		{ "last_sequence_number",
+		  NCS_JSON_IF(last != NCS_NO_SEQUENCE_NUMBER, last) },
+		{ "timing", NCS_JSON(ncs_timing_name(timing)) },
+		{ "timed",
+		  NCS_JSON(timing < NCS_TIMING_COUNT ? function->timed[timing] :
+						       0) },
+		{ "time_ns", times_of(rank, id) });
+
+	return add_cells(object, rank, NCS_VIEW_FUNCTION, id);
+}
+
+NCS_JSON_ARRAY(static json_t *functions_of(const struct ncs_rank *rank),
+	       NCS_FUNCTION_COUNT,
+	       ncs_function_is_used(&rank->now.functions[i]) ?
+		       function_of(rank, (unsigned)i) :
+		       NULL)
+
+/* --- Classes ------------------------------------------------------------- */
+
+/* Returns a class's times in ns: percentiles from the histogram, and the exact
+ * sum and maximum; null each if none was timed. */
+static json_t *class_times_of(const struct ncs_rank *rank,
+			      const struct ncs_class_times *times)
+{
+	bool timed = times && times->longest_ns > 0;
+	json_t *object =
+		NCS_JSON_OBJECT({ "sum", NCS_JSON_IF(timed, times->time_ns) });
+
+	for (const struct json_percentile *at = percentiles; at->key; at++)
+		json_object_set_new(
+			object, at->key,
+			NCS_JSON_IF(times, ncs_class_percentile(rank, times,
+								at->fraction)));
+	return NCS_JSON_ADD(object,
+			    { "max", NCS_JSON_IF(timed, times->longest_ns) });
+}
+
+static json_t *class_of(const struct ncs_rank *rank, size_t index)
+{
+	const struct ncs_class_view *view = &rank->now.classes[index];
+	const struct ncs_class_times *times = ncs_times_of_class(view);
+	struct ncs_moving_view moving = ncs_class_moving(rank, view);
+	bool other = ncs_class_is_other(view);
+	bool sized = view->size_class != NCS_SIZE_CLASS_UNKNOWN && !other;
+	bool algorithm = view->algorithm != NCS_ALGORITHM_UNKNOWN && !other;
+	bool protocol = view->protocol != NCS_PROTOCOL_UNKNOWN && !other;
+	json_t *object = NCS_JSON_OBJECT(
+		{ "function", NCS_JSON(ncs_function_name(view->function)) },
+		{ "other", NCS_JSON(other) },
+		{ "size_bytes",
+		  NCS_JSON_IF(sized, ncs_size_class_low(view->size_class)) },
+		{ "algorithm",
+		  NCS_JSON_IF(algorithm, ncs_algorithm_name(view->algorithm)) },
+		{ "protocol",
+		  NCS_JSON_IF(protocol, ncs_protocol_name(view->protocol)) },
+		{ "operations", NCS_JSON(view->operations) },
+		{ "timing", NCS_JSON(ncs_timing_name(ncs_class_timing(view))) },
+		{ "timed", NCS_JSON(times ? times->timed : 0) },
+		{ "bytes", NCS_JSON_IF(ncs_class_bytes_known(rank, view),
+				       times ? times->bytes : 0) },
+		{ "time_ns", class_times_of(rank, times) },
+		{ "algbw_gbs", NCS_JSON(moving.algbw) },
+		{ "busbw_gbs", NCS_JSON(moving.busbw) });
+
+	return add_cells(object, rank, NCS_VIEW_CLASS, index);
+}
+
+NCS_JSON_ARRAY(static json_t *classes_of(const struct ncs_rank *rank),
+	       rank->now.class_count, class_of(rank, i))
+
+/* --- Operations in flight ------------------------------------------------ */
+
+/* Whether the peer of an operation has a meaning: NCCL passes a root for every
+ * collective, even for those without a root. */
+static bool has_peer(const struct ncs_operation_view *operation)
+{
+	return operation->peer >= 0 &&
+	       (operation->event == NCS_EVENT_P2P ||
+		operation->function == NCS_FUNCTION_BROADCAST ||
+		operation->function == NCS_FUNCTION_REDUCE ||
+		operation->function == NCS_FUNCTION_GATHER ||
+		operation->function == NCS_FUNCTION_SCATTER);
+}
+
+static json_t *operation_of(const struct ncs_rank *rank,
+			    const struct ncs_operation_view *operation)
+{
+	enum ncs_launch_phase phase = ncs_operation_phase(rank, operation);
+	uint64_t sequence = operation->sequence_number;
+	bool sized = operation->bytes > 0 || operation->count == 0;
+
+	return NCS_JSON_OBJECT(
+		{ "function",
+		  NCS_JSON(ncs_function_name(operation->function)) },
+		{ "sequence_number",
+		  NCS_JSON_IF(sequence != NCS_NO_SEQUENCE_NUMBER, sequence) },
+		{ "start_ns", ncs_json_known(operation->start_ns) },
+		{ "bytes", NCS_JSON_IF(sized, operation->bytes) },
+		{ "peer", NCS_JSON_IF(has_peer(operation), operation->peer) },
+		{ "user_tag", ncs_json_known(operation->user_tag) },
+		{ "range", ncs_json_known(operation->range) },
+		{ "launch", ncs_json_known(operation->launch) },
+		{ "phase", NCS_JSON_IF(phase != NCS_LAUNCH_PHASE_UNKNOWN,
+				       ncs_launch_phase_name(phase)) },
+		{ "children_started", NCS_JSON(operation->children_started) },
+		{ "children_done", NCS_JSON(operation->children_done) });
+}
+
+NCS_JSON_ARRAY(static json_t *operations_of(const struct ncs_rank *rank),
+	       rank->now.operation_count,
+	       operation_of(rank, &rank->now.operations[i]))
+
+/* --- Ranges -------------------------------------------------------------- */
+
+/* Returns the times in ns of a range's operations; null each if not known. */
+static json_t *range_times_of(const struct ncs_snapshot *snapshot,
+			      const struct ncs_range_sum *sum)
+{
+	unsigned timing = ncs_range_timing(sum);
+	bool timed = timing < NCS_TIMING_COUNT;
+	json_t *times = NCS_JSON_OBJECT(
+		{ "sum", NCS_JSON_IF(timed, sum->time_ns[timing]) });
+
+	for (const struct json_percentile *at = percentiles; at->key; at++)
+		if (!at->is_fine)
+			json_object_set_new(
+				times, at->key,
+				ncs_json_known(ncs_range_percentile(
+					snapshot, sum, at->fraction)));
+	return times;
+}
+
+static json_t *range_of(const struct ncs_rank *rank,
+			const struct ncs_range_sum *sum)
+{
+	bool has_calls = ncs_rank_calls_known(rank);
+	const struct ncs_range_view *range = sum->range;
+	unsigned timing = ncs_range_timing(sum);
+
+	return NCS_JSON_OBJECT(
+		{ "range", NCS_JSON(range->number) },
+		{ "parent", ncs_json_known(range->parent) },
+		{ "depth", NCS_JSON(sum->depth) },
+		{ "name", NCS_JSON(range->name) },
+		{ "calls", NCS_JSON_IF(has_calls, sum->calls) },
+		{ "operations", NCS_JSON(sum->operations) },
+		{ "bytes", NCS_JSON_IF(sum->size_unknown == 0, sum->bytes) },
+		{ "own_calls", NCS_JSON_IF(has_calls, range->calls) },
+		{ "own_operations", NCS_JSON(range->operations) },
+		{ "operations_busy", NCS_JSON(range->busy) },
+		{ "busy_ns",
+		  NCS_JSON_IF(sum->with_children > 0, range->busy_ns) },
+		{ "timing", NCS_JSON(ncs_timing_name(timing)) },
+		{ "timed",
+		  NCS_JSON(timing < NCS_TIMING_COUNT ? sum->timed[timing] :
+						       0) },
+		{ "time_ns", range_times_of(&rank->now, sum) },
+		{ "busy_algbw_gbs", NCS_JSON(ncs_range_busy_bandwidth(sum)) },
+		{ "waits_ns",
+		  ncs_json_counts(ncs_channel_state_name, sum->channel_time_ns,
+				  NCS_CHANNEL_IDLE + 1,
+				  NCS_CHANNEL_STATE_COUNT) },
+		{ "gpu", gpu_time_of(&sum->gpu) });
+}
+
+NCS_JSON_ARRAY(static json_t *ranges_of(const struct ncs_rank *rank),
+	       rank->now.range_count, range_of(rank, &rank->ranges[i]))
+
+/* --- Version, proxy thread ----------------------------------------------- */
 
 static json_t *version_of(const struct ncs_identity *identity)
 {
@@ -38,17 +367,15 @@ static json_t *proxy_of(const struct ncs_rank *rank)
 {
 	const struct ncs_proxy_view *proxy = &rank->now.proxy;
 	bool known = ncs_rank_proxy_known(rank);
+	json_t *object = NCS_JSON_OBJECT(
+		{ "state", NCS_JSON(ncs_proxy_state_name(proxy->state)) },
+		{ "since_ns", ncs_json_known(proxy->since_ns) },
+		{ "states_ns", proxy_times(proxy, known) },
+		{ "transitions", proxy_transitions(proxy, known) },
+		{ "appended_operations",
+		  NCS_JSON_IF(known, proxy->appended_operations) });
 
-	return ncs_dump_json_cells(
-		NCS_JSON_OBJECT(
-			{ "state",
-			  NCS_JSON(ncs_proxy_state_name(proxy->state)) },
-			{ "since_ns", ncs_json_known(proxy->since_ns) },
-			{ "states_ns", proxy_times(proxy, known) },
-			{ "transitions", proxy_transitions(proxy, known) },
-			{ "appended_operations",
-			  NCS_JSON_IF(known, proxy->appended_operations) }),
-		rank, NCS_VIEW_PROXY, 0);
+	return add_cells(object, rank, NCS_VIEW_PROXY, 0);
 }
 
 /* --- Settings ------------------------------------------------------------ */
@@ -197,7 +524,7 @@ static json_t *cupti_of(const struct ncs_rank *rank)
 		return json_null();
 	return NCS_JSON_OBJECT(
 		{ "status", NCS_JSON(ncs_cupti_status_name(cupti->status)) },
-		{ "gpu", ncs_dump_json_gpu_time(&cupti->total) },
+		{ "gpu", gpu_time_of(&cupti->total) },
 		{ "unplaced", NCS_JSON_IF(on, cupti->unplaced) },
 		{ "lost", NCS_JSON_IF(on, cupti->lost) },
 		{ "outside_kernels", NCS_JSON_IF(ran, cupti->outside_kernels) },
@@ -215,29 +542,24 @@ static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 {
 	const struct ncs_channel_view *channel = &rank->now.channels[index];
 	bool is_busy = channel->state != NCS_CHANNEL_IDLE;
+	json_t *object = NCS_JSON_OBJECT(
+		{ "channel", NCS_JSON(channel->channel) },
+		{ "direction", NCS_JSON(channel->send ? "send" : "recv") },
+		{ "peer", NCS_JSON(channel->peer) },
+		{ "state", NCS_JSON(ncs_channel_state_name(channel->state)) },
+		{ "since_ns", ncs_json_known(channel->since_ns) },
+		{ "operations_started", NCS_JSON(channel->operations_started) },
+		{ "operations_done", NCS_JSON(channel->operations_done) },
+		{ "steps_started", NCS_JSON(channel->steps_started) },
+		{ "steps_done", NCS_JSON(channel->steps_done) },
+		{ "bytes", NCS_JSON_IF(ncs_channel_bytes_known(channel),
+				       channel->bytes) },
+		{ "states_ns", channel_times(rank, channel) },
+		{ "step", NCS_JSON_IF(is_busy, channel->step) },
+		{ "nsteps", NCS_JSON_IF(is_busy && channel->nsteps > 0,
+					channel->nsteps) });
 
-	return ncs_dump_json_cells(
-		NCS_JSON_OBJECT(
-			{ "channel", NCS_JSON(channel->channel) },
-			{ "direction",
-			  NCS_JSON(channel->send ? "send" : "recv") },
-			{ "peer", NCS_JSON(channel->peer) },
-			{ "state",
-			  NCS_JSON(ncs_channel_state_name(channel->state)) },
-			{ "since_ns", ncs_json_known(channel->since_ns) },
-			{ "operations_started",
-			  NCS_JSON(channel->operations_started) },
-			{ "operations_done",
-			  NCS_JSON(channel->operations_done) },
-			{ "steps_started", NCS_JSON(channel->steps_started) },
-			{ "steps_done", NCS_JSON(channel->steps_done) },
-			{ "bytes", NCS_JSON_IF(ncs_channel_bytes_known(channel),
-					       channel->bytes) },
-			{ "states_ns", channel_times(rank, channel) },
-			{ "step", NCS_JSON_IF(is_busy, channel->step) },
-			{ "nsteps", NCS_JSON_IF(is_busy && channel->nsteps > 0,
-						channel->nsteps) }),
-		rank, NCS_VIEW_CHANNEL, index);
+	return add_cells(object, rank, NCS_VIEW_CHANNEL, index);
 }
 
 NCS_JSON_ARRAY(static json_t *channels_of(const struct ncs_rank *rank),
@@ -415,16 +737,6 @@ static json_t *job_of(const struct ncs_rank *rank)
 
 /* --- The rank ------------------------------------------------------------ */
 
-json_t *ncs_dump_json_identity(const struct ncs_rank *rank)
-{
-	const struct ncs_identity *identity = &rank->now.identity;
-
-	return NCS_JSON_OBJECT({ "pid", NCS_JSON(rank->process.pid) },
-			       { "rank",
-				 NCS_JSON_IF(identity->known & NCS_KNOWN_RANK,
-					     identity->rank) });
-}
-
 /* Returns what the oldest wait of a rank has lasted; null if it waits for
  * nothing, or for an unknown time, since nobody knows when its process died. */
 static json_t *oldest_wait_of(const struct ncs_rank *rank)
@@ -461,24 +773,24 @@ static const struct json_part {
 	{ "channels", VIEW(CHANNEL), channels_of },
 	{ "sampling", VIEW(CHANNEL), sampling_of },
 	{ "step_estimates", VIEW(CHANNEL), steps_of },
-	{ "functions", COLLECTIVES, ncs_dump_json_functions },
-	{ "classes", VIEW(CLASS), ncs_dump_json_classes },
+	{ "functions", COLLECTIVES, functions_of },
+	{ "classes", VIEW(CLASS), classes_of },
 	{ "lateness", VIEW(RANK) | COLLECTIVES, lateness_of },
 	{ "late_now", VIEW(RANK), late_now_of },
 	{ "oldest_wait_ns", VIEW(RANK), oldest_wait_of },
-	{ "ranges", VIEW(RANGE), ncs_dump_json_ranges },
-	{ "in_flight", VIEW(RANK) | VIEW(TIMELINE), ncs_dump_json_operations },
+	{ "ranges", VIEW(RANGE), ranges_of },
+	{ "in_flight", VIEW(RANK) | VIEW(TIMELINE), operations_of },
 	{ "events", VIEW(RANK), events_of },
 	{ "lost", VIEW(RANK), lost_of },
 };
 #undef COLLECTIVES
 
-json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
+json_t *ncs_json_rank(const struct ncs_rank *rank, unsigned views)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	const struct ncs_identity *identity = &now->identity;
 	json_t *object = NCS_JSON_ADD(
-		ncs_dump_json_identity(rank),
+		ncs_json_identity(rank),
 		{ "host_pid", NCS_JSON(ncs_rank_pid(rank)) },
 		{ "host", ncs_json_name(rank->process.host) },
 		{ "gpu_pci_id", ncs_json_name(identity->known & NCS_KNOWN_GPU ?
@@ -495,7 +807,7 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
 			json_object_set_new(object, parts[i].key,
 					    parts[i].make(rank));
 	if (views & VIEW(RANK))
-		ncs_dump_json_cells(object, rank, NCS_VIEW_RANK, 0);
+		add_cells(object, rank, NCS_VIEW_RANK, 0);
 	return NCS_JSON_ADD(object, { "torn", NCS_JSON(now->torn) });
 }
 #undef VIEW

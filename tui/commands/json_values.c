@@ -95,7 +95,17 @@ NCS_JSON_ARRAY(json_t *ncs_json_bits(const char *(*name)(unsigned index),
 				     unsigned count, uint64_t bits),
 	       count, bits >> i & 1 ? json_string(name((unsigned)i)) : NULL)
 
-/* --- Communicators ------------------------------------------------------ */
+/* --- Ranks and communicators -------------------------------------------- */
+
+json_t *ncs_json_identity(const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	return NCS_JSON_OBJECT({ "pid", NCS_JSON(rank->process.pid) },
+			       { "rank",
+				 NCS_JSON_IF(identity->known & NCS_KNOWN_RANK,
+					     identity->rank) });
+}
 
 json_t *ncs_json_comm(const struct ncs_identity *identity)
 {

@@ -104,6 +104,14 @@ json_t *ncs_json_bits(const char *(*name)(unsigned index), unsigned count,
 		return object; \
 	}
 
+/* Returns a new object that says which rank it is: its process, and its number,
+ * which is null if unknown. */
+json_t *ncs_json_identity(const struct ncs_rank *rank);
+
+/* Returns a new object with a rank and what the views show of it: a bit for each
+ * enum ncs_view. */
+json_t *ncs_json_rank(const struct ncs_rank *rank, unsigned views);
+
 /* Returns a new object that describes a communicator. */
 json_t *ncs_json_comm(const struct ncs_identity *identity);
 
