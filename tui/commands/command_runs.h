@@ -17,6 +17,11 @@ ncs_command_run ncs_clean_run;
 /* --compare: NCS_EXIT_OK if both recordings could be read. */
 ncs_command_run ncs_compare_run;
 
+/* --diagnose: takes at least two samples, an interval apart, and prints the findings.
+ * With --wait, continues until something is stuck or slow. From a recording, takes one
+ * sample and the time before it. */
+ncs_command_run ncs_diagnose_run;
+
 /* --export: exports the recordings of the input, and prints on standard error
  * which data is missing in the output. */
 ncs_command_run ncs_export_run;

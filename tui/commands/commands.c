@@ -15,7 +15,6 @@
 #include "ncclstat/version.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/critical_path_command.h"
-#include "tui/commands/diagnose_command.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/follow.h"
 #include "tui/commands/hosts.h"

@@ -239,13 +239,13 @@ static bool wait_for_next(const struct ncs_options *options,
 	return true;
 }
 
-/* Fills the model with the recording's time before a single sample. */
-static void replay_past(const struct ncs_options *options,
-			struct ncs_replay *replay, struct ncs_model *model,
-			struct ncs_diagnosis *diagnosis)
+int ncs_dump_past(const struct ncs_options *options,
+		  const struct ncs_replay *replay, struct ncs_model *model,
+		  struct ncs_diagnosis *diagnosis)
 {
-	ncs_replay_fill(replay->source, model, diagnosis, replay->from_ns,
-			replay->at_ns, options->interval_ns);
+	return ncs_replay_fill(replay->source, model, diagnosis,
+			       replay->from_ns, replay->at_ns,
+			       options->interval_ns);
 }
 
 /* --- Metrics ------------------------------------------------------------ */
@@ -290,8 +290,8 @@ static int run_metrics(const struct ncs_command_input *input)
 	/* They are not known before a second sample. */
 	input->source->wants_peaks &= wanted > 1;
 	if (input->replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
-		replay_past(options, input->replay, &watch.model,
-			    &watch.diagnosis);
+		ncs_dump_past(options, input->replay, &watch.model,
+			      &watch.diagnosis);
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0 && !wait_for_next(options, input->replay, &next_ns))
 			break;
@@ -325,7 +325,7 @@ static int run_tables(const struct ncs_command_input *input)
 	/* The diagnosis compares the calls that ranks have finished. */
 	model->keeps_latest = true;
 	if (replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
-		replay_past(options, replay, model, &dump.diagnosis);
+		ncs_dump_past(options, replay, model, &dump.diagnosis);
 	/* They are not known before a second sample. */
 	input->source->wants_peaks = options->format == NCS_DUMP_JSON &&
 				     wanted > 1;

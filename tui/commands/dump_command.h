@@ -66,6 +66,17 @@ void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, enum ncs_view view);
 
+/* Prints the findings as one object on one line. Lack of memory ends the program. */
+void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model,
+		       const struct ncs_stamp *stamp);
+
+/* Fills a model and its diagnosis with a recording's time before a single sample.
+ * Returns 0 or -errno. */
+int ncs_dump_past(const struct ncs_options *options,
+		  const struct ncs_replay *replay, struct ncs_model *model,
+		  struct ncs_diagnosis *diagnosis);
+
 /* Takes and prints the samples that the options request: one, or one for each
  * interval. Samples of a recording begin at its position and continue to its
  * end. Returns the program's exit status. */

@@ -8,7 +8,6 @@
 #include "analysis/base/utf8.h"
 #include "fleet/launch/answer.h"
 #include "fleet/launch/launchers.h"
-#include "tui/commands/diagnose_command.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 

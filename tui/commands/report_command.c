@@ -9,7 +9,6 @@
 
 #include "record/replay/replay_search.h"
 #include "tui/commands/command_runs.h"
-#include "tui/commands/diagnose_command.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"
@@ -190,16 +189,14 @@ static int search(struct ncs_report *report, struct ncs_replay_search *found)
 }
 
 /* Fills the model with the end of the recording, as --dump and --diagnose do. */
-static int look_at_end(const struct ncs_report *report, struct ncs_source *source,
-		       struct ncs_model *model)
+static int look_at_end(const struct ncs_report *report, struct ncs_model *model)
 {
 	const struct ncs_replay *replay = report->replay;
-	int error = ncs_replay_fill(source, model, report->diagnosis,
-				    replay->from_ns, replay->at_ns,
-				    report->options->interval_ns);
+	int error = ncs_dump_past(report->options, replay, model,
+				  report->diagnosis);
 
 	if (!error)
-		error = ncs_model_update(model, source, replay->at_ns);
+		error = ncs_model_update(model, replay->source, replay->at_ns);
 	return error ? error : ncs_diagnose(report->diagnosis, model);
 }
 
@@ -252,7 +249,7 @@ int ncs_report_write(const struct ncs_command_input *input,
 	ncs_diagnosis_init(&diagnosis);
 	model.diagnosis = &diagnosis;
 	model.keeps_latest = true;
-	error = look_at_end(&report, input->source, &model);
+	error = look_at_end(&report, &model);
 	if (!error && model.rank_count == 0)
 		ncs_dump_say_nothing(options);
 	if (!error && model.rank_count > 0)
