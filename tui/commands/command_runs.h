@@ -17,6 +17,9 @@ ncs_command_run ncs_clean_run;
 /* --compare: NCS_EXIT_OK if both recordings could be read. */
 ncs_command_run ncs_compare_run;
 
+/* --critical-path: reads the recording twice and prints the critical path. */
+ncs_command_run ncs_critical_path_run;
+
 /* --diagnose: takes at least two samples, an interval apart, and prints the findings.
  * With --wait, continues until something is stuck or slow. From a recording, takes one
  * sample and the time before it. */

@@ -14,7 +14,6 @@
 #include "fleet/launch/everywhere.h"
 #include "ncclstat/version.h"
 #include "tui/commands/command_runs.h"
-#include "tui/commands/critical_path_command.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/follow.h"
 #include "tui/commands/hosts.h"

@@ -12,6 +12,7 @@
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 #include "shm/array.h"
+#include "tui/commands/command_runs.h"
 #include "tui/text/output.h"
 
 /* The tracks and words of a trace into which a path is drawn. */
@@ -222,10 +223,7 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 	}
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
-	if (run->options->format == NCS_DUMP_JSON)
-		ncs_critical_path_json(output.file, &view);
-	else
-		ncs_critical_path_text(output.file, &view);
+	ncs_critical_path_print(output.file, &view);
 	return ncs_output_end(&output, NCS_EXIT_OK);
 }
 

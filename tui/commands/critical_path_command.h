@@ -13,10 +13,6 @@
 #include "record/export/trace_writer.h"
 #include "tui/commands/command_input.h"
 
-/* Reads the recording twice and prints the critical path. Returns the program's
- * exit status. */
-int ncs_critical_path_run(const struct ncs_command_input *input);
-
 /* Adds the path to a trace, on a track of its own. For each --what-if, adds
  * tracks with the times at which operations would have begun and ended. Returns
  * 0 or -errno. */
@@ -24,7 +20,7 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 			    struct ncs_replay *replay,
 			    struct ncs_trace_writer *writer);
 
-/* The result that is printed as text or JSON; all borrowed. */
+/* The result that is printed; all borrowed. */
 struct ncs_path_view {
 	const struct ncs_options *options;
 	struct ncs_replay *replay;
@@ -34,25 +30,14 @@ struct ncs_path_view {
 	const struct ncs_path_owner *owners; /* by rank of the recording */
 };
 
-/* Size of a buffer for the conclusion. */
-#define NCS_PATH_CONCLUSION_MAX 512
-
-/* Writes one sentence on the path: which cause took most of the time, on which
- * rank, and which scenario would take least; or that too much is not known. */
-void ncs_critical_path_conclusion(char *text, size_t size,
-				  const struct ncs_path_view *view);
 /* Prints the name of a rank of the job as --diagnose has it, "rank 0 of tp1": in the
  * communicator with this id, or the largest one if that is 0. Names come from shared
  * memory, and are cleaned. */
 void ncs_path_rank_name(const struct ncs_recording *recording,
 			const struct ncs_path_owner *owners, uint32_t rank,
 			uint64_t comm_id, char *text, size_t size);
-/* Returns the rank with the largest share of a cause's time. */
-uint32_t ncs_path_most_of(const struct ncs_path_view *view, unsigned cause);
-/* Prints the path for users. */
-void ncs_critical_path_text(FILE *file, const struct ncs_path_view *view);
-/* Prints the path as one object on one line. Lack of memory ends the
- * program. */
-void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view);
+/* Prints the path in the format of the options. Lack of memory ends the program if
+ * that is JSON. */
+void ncs_critical_path_print(FILE *file, const struct ncs_path_view *view);
 
 #endif

@@ -1,15 +1,133 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path as text for users: how the time was spent, by cause, rank,
- * channel and step, and the effects of changes. Must not compute anything of
- * the path. */
+/* Prints the critical path: as text for users, how the time was spent, by cause, rank,
+ * channel and step, and the effects of changes; as JSON, the whole report, as one
+ * object on one line. Must not compute anything of the path. */
+#include "tui/commands/critical_path_command.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
+#include "ncclstat/abi_header.h"
 #include "ncclstat/tables/what_if.def"
-#include "tui/commands/critical_path_command.h"
+#include "tui/commands/json_values.h"
 #include "tui/text/format.h"
+#include "tui/text/words.h"
+
+/* Size of a buffer for the conclusion. */
+#define CONCLUSION_MAX 512
+
+/* --- Conclusion ----------------------------------------------------------- */
+
+void ncs_path_rank_name(const struct ncs_recording *recording,
+			const struct ncs_path_owner *owners, uint32_t rank,
+			uint64_t comm_id, char *text, size_t size)
+{
+	const struct ncs_identity *found = NULL;
+	bool is_only = true;
+	char raw[300];
+
+	for (size_t i = 0; i < ncs_recording_rank_count(recording); i++) {
+		const struct ncs_identity *identity =
+			&ncs_recording_rank(recording, i)->header->identity;
+
+		is_only &= identity->comm_id ==
+			   ncs_recording_rank(recording, 0)
+				   ->header->identity.comm_id;
+		if (owners[i].rank == rank &&
+		    (comm_id != 0 ? identity->comm_id == comm_id :
+				    !found || identity->nranks > found->nranks))
+			found = identity;
+	}
+	snprintf(raw, sizeof(raw), "rank %" PRIu32,
+		 found && comm_id != 0 ? (uint32_t)found->rank : rank);
+	if (found && (!is_only || found->known & NCS_KNOWN_COMM_NAME))
+		ncs_append_of(found, NULL, raw, sizeof(raw));
+	ncs_utf8_clean(text, size, raw, false);
+}
+
+static double sum_of(const double cause_ns[NCS_PATH_CAUSE_COUNT])
+{
+	double ns = 0;
+
+	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
+		ns += cause_ns[i];
+	return ns;
+}
+
+/* Returns the rank with the largest share of a cause's time. */
+static uint32_t most_of(const struct ncs_path_view *view, unsigned cause)
+{
+	const struct ncs_path_sum *sum = &view->report->sums[0];
+	uint32_t most = 0;
+
+	for (uint32_t i = 1; i < view->rank_count; i++)
+		if (sum->rank_ns[i][cause] > sum->rank_ns[most][cause])
+			most = i;
+	return most;
+}
+
+/* Returns the scenario with the shortest known time; NULL if none is shorter
+ * than the job was. */
+static const struct ncs_path_sum *best_of(const struct ncs_path_report *report)
+{
+	const struct ncs_path_sum *best = NULL;
+
+	for (size_t i = 1; i < report->sum_count; i++) {
+		const struct ncs_path_sum *sum = &report->sums[i];
+
+		if (sum->is_known &&
+		    sum->elapsed_ns < report->sums[0].elapsed_ns &&
+		    (!best || sum->elapsed_ns < best->elapsed_ns))
+			best = sum;
+	}
+	return best;
+}
+
+/* Writes one sentence on the path: what is avoidable, or that too much is not known.
+ * Most work on the path is usual work, so that a cause on it is no loss. */
+static void conclude(char *text, size_t size, const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+	const struct ncs_path_sum *sum = &report->sums[0];
+	const struct ncs_path_sum *best = best_of(report);
+	const struct ncs_cost_of_rank *cost =
+		report->sum_count > 1 ? report->sums[1].cost : NULL;
+	char whole[NCS_FORMAT_MAX], after[NCS_FORMAT_MAX];
+
+	text[0] = '\0';
+	ncs_format_duration(whole, sizeof(whole), (uint64_t)sum->elapsed_ns, 0);
+	if (!sum->is_known) {
+		ncs_append(text, size,
+			   "No conclusion: %.1f %% of the path is not known.",
+			   sum->elapsed_ns > 0 ?
+				   100 * sum->unknown_ns / sum->elapsed_ns :
+				   100);
+	} else if (best) {
+		ncs_format_duration(after, sizeof(after),
+				    (uint64_t)best->elapsed_ns, 0);
+		ncs_append(text, size,
+			   "%.1f %% of %s is avoidable: %s by --what-if=%s.",
+			   100 - 100 * best->elapsed_ns / sum->elapsed_ns,
+			   whole, after, best->scenario->text);
+	} else if (cost && cost->unknown != NCS_COST_KNOWN) {
+		ncs_append(text, size,
+			   "How much of %s is avoidable is not known: %s.",
+			   whole, ncs_cost_unknown_help(cost->unknown));
+	} else if (report->sum_count > 1) {
+		ncs_append(text, size, "Nothing of %s is avoidable so.", whole);
+	} else {
+		ncs_append(
+			text, size,
+			"How much of %s is avoidable: --what-if=without:stragglers tells.",
+			whole);
+	}
+}
+
+/* --- Text ----------------------------------------------------------------- */
 
 /* Largest number of rows of tables that could be very long. */
 #define RANKS_MOST 16u
@@ -114,8 +232,7 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 
 	ncs_format_duration(text, sizeof(text), (uint64_t)report->measured_ns,
 			    0);
-	fprintf(file,
-		"critical path of %" PRIu64 " operations\nelapsed %s",
+	fprintf(file, "critical path of %" PRIu64 " operations\nelapsed %s",
 		report->operations, text);
 	if (fabs(error) >= 0.005)
 		fprintf(file, "; replayed without any change %+.2f %%", error);
@@ -143,7 +260,7 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 
 	fputs("\nSPENT IN       TIME      %   MOST OF IT\n", file);
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++) {
-		uint32_t rank = ncs_path_most_of(view, i);
+		uint32_t rank = most_of(view, i);
 		char name[300];
 
 		if (!took_time(sum->cause_ns[i]))
@@ -189,10 +306,8 @@ static void print_ranks(FILE *file, const struct ncs_path_view *view)
 	if (!times)
 		return;
 	for (uint32_t i = 0; i < view->rank_count; i++) {
-		double ns = 0;
+		double ns = sum_of(sum->rank_ns[i]);
 
-		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
-			ns += sum->rank_ns[i][k];
 		if (ns > 0)
 			times[count++] = (struct path_rank_time){ i, ns };
 	}
@@ -232,8 +347,7 @@ static void print_channels(FILE *file, const struct ncs_path_view *view)
 		char name[300];
 
 		print_time(file, channel->ns);
-		fprintf(file,
-			" %6.1f %s, channel %u %s %" PRId32 "\n",
+		fprintf(file, " %6.1f %s, channel %u %s %" PRId32 "\n",
 			percent(channel->ns, report->sums[0].elapsed_ns),
 			name_of(view, channel->rank, channel->comm_id, name,
 				sizeof(name)),
@@ -270,13 +384,11 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 		const struct ncs_path_step *step = &report->steps[i];
 		unsigned cause = largest_cause(step->cause_ns);
 		double ns = step->end_ns[0] - report->steps[i - 1].end_ns[0];
-		double path_ns = 0;
-		char name[300];
-
 		/* Percentages are of this sum, not of `ns`: operations of
 		 * neighbouring steps overlap. */
-		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
-			path_ns += step->cause_ns[k];
+		double path_ns = sum_of(step->cause_ns);
+		char name[300];
+
 		fprintf(file, "%5zu", i);
 		print_time(file, ns);
 		fprintf(file, "   %s %.1f %%, %s %.1f %%\n",
@@ -328,9 +440,9 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 		if (sum->is_known) {
 			print_time(file, sum->elapsed_ns);
 			fprintf(file, " %7.3f",
-				sum->elapsed_ns > 0 ? before->elapsed_ns /
-							      sum->elapsed_ns :
-						      1);
+				sum->elapsed_ns > 0 ?
+					before->elapsed_ns / sum->elapsed_ns :
+					1);
 		} else {
 			fprintf(file, "%*s %7s", TIME_COLUMNS, "-", "-");
 		}
@@ -395,11 +507,11 @@ static void print_legend(FILE *file, const struct ncs_path_view *view)
 		      file);
 }
 
-void ncs_critical_path_text(FILE *file, const struct ncs_path_view *view)
+static void print_text(FILE *file, const struct ncs_path_view *view)
 {
-	char conclusion[NCS_PATH_CONCLUSION_MAX];
+	char conclusion[CONCLUSION_MAX];
 
-	ncs_critical_path_conclusion(conclusion, sizeof(conclusion), view);
+	conclude(conclusion, sizeof(conclusion), view);
 	fprintf(file, "%s\n\n", conclusion);
 	print_head(file, view);
 	print_causes(file, view);
@@ -408,4 +520,152 @@ void ncs_critical_path_text(FILE *file, const struct ncs_path_view *view)
 	print_steps(file, view);
 	print_scenarios(file, view);
 	print_legend(file, view);
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+/* Returns a time in whole ns: fractions only result from dividing times among
+ * causes, and have no meaning. */
+static json_t *ns_of(double ns)
+{
+	return json_integer(llround(ns));
+}
+
+NCS_JSON_MAP(
+	static json_t *causes_of(const double cause_ns[NCS_PATH_CAUSE_COUNT]),
+	0, NCS_PATH_CAUSE_COUNT, ncs_path_cause_name, ns_of(cause_ns[i]))
+
+/* Returns NULL for a rank that is not on the path. */
+static json_t *rank_of(const double cause_ns[NCS_PATH_CAUSE_COUNT], size_t rank)
+{
+	double ns = sum_of(cause_ns);
+
+	return ns > 0 ? NCS_JSON_OBJECT({ "rank", NCS_JSON(rank) },
+					{ "time_ns", ns_of(ns) },
+					{ "causes_ns", causes_of(cause_ns) }) :
+			NULL;
+}
+
+NCS_JSON_ARRAY(static json_t *ranks_of(const struct ncs_path_view *view,
+				       const struct ncs_path_sum *sum),
+	       view->rank_count, rank_of(sum->rank_ns[i], i))
+
+static json_t *channel_of(const struct ncs_path_channel *channel)
+{
+	char id[17];
+
+	snprintf(id, sizeof(id), "%016" PRIx64, channel->comm_id);
+	return NCS_JSON_OBJECT({ "rank", NCS_JSON(channel->rank) },
+			       { "communicator_id", NCS_JSON(id) },
+			       { "channel", NCS_JSON(channel->channel) },
+			       { "direction",
+				 NCS_JSON(channel->send ? "send" : "recv") },
+			       { "peer", NCS_JSON(channel->peer) },
+			       { "time_ns", ns_of(channel->ns) });
+}
+
+NCS_JSON_ARRAY(static json_t *channels_of(const struct ncs_path_report *report),
+	       report->channel_count, channel_of(&report->channels[i]))
+
+NCS_JSON_ARRAY(static json_t *ends_of(const struct ncs_path_step *step,
+				      size_t count),
+	       count, step->has_end ? ns_of(step->end_ns[i]) : json_null())
+
+static json_t *step_of(const struct ncs_path_report *report, size_t index)
+{
+	const struct ncs_path_step *step = &report->steps[index];
+
+	return NCS_JSON_OBJECT({ "step", NCS_JSON(index) },
+			       { "ends_ns", ends_of(step, report->sum_count) },
+			       { "causes_ns", causes_of(step->cause_ns) },
+			       { "rank", NCS_JSON(step->rank) },
+			       { "rank_ns", ns_of(step->rank_ns) });
+}
+
+NCS_JSON_ARRAY(static json_t *steps_of(const struct ncs_path_report *report),
+	       report->step_count, step_of(report, i))
+
+static json_t *scenario_of(const struct ncs_path_view *view, size_t index)
+{
+	const struct ncs_path_sum *sums = view->report->sums;
+	const struct ncs_path_sum *sum = &sums[index];
+	bool has_bounds = sum->is_known && sum->cost;
+	bool is_unknown = sum->cost && sum->cost->unknown != NCS_COST_KNOWN;
+
+	return NCS_JSON_OBJECT(
+		{ "what_if", NCS_JSON(sum->scenario->text) },
+		{ "before_ns", ns_of(sums[0].elapsed_ns) },
+		{ "after_ns",
+		  sum->is_known ? ns_of(sum->elapsed_ns) : json_null() },
+		{ "after_at_least_ns",
+		  has_bounds ? ns_of(sum->at_least_ns) : json_null() },
+		{ "after_at_most_ns",
+		  has_bounds ? ns_of(sum->at_most_ns) : json_null() },
+		{ "cost_unknown",
+		  NCS_JSON_IF(is_unknown,
+			      ncs_cost_unknown_name(sum->cost->unknown)) },
+		{ "unknown_ns", ns_of(sum->unknown_ns) },
+		{ "elsewhere_ns", ns_of(sum->uncounted_ns) },
+		{ "causes_ns", causes_of(sum->cause_ns) },
+		{ "ranks", ranks_of(view, sum) });
+}
+
+/* The first sum is that of the job as it was. */
+NCS_JSON_ARRAY(static json_t *scenarios_of(const struct ncs_path_view *view),
+	       view->report->sum_count - 1, scenario_of(view, i + 1))
+
+static json_t *trust_of(const struct ncs_path_view *view)
+{
+	const struct ncs_path_trust *trust = &view->report->trust;
+
+	return NCS_JSON_OBJECT(
+		{ "unknown_ns", ns_of(view->report->sums[0].unknown_ns) },
+		{ "told_by",
+		  ncs_json_counts(ncs_moment_name, trust->arrivals,
+				  NCS_MOMENT_OPERATION, NCS_MOMENT_DATA + 1) },
+		{ "endless", NCS_JSON(trust->endless) },
+		{ "incomplete", NCS_JSON(trust->incomplete) },
+		{ "unrecorded", NCS_JSON(trust->unrecorded) },
+		{ "to_itself", NCS_JSON(trust->to_itself) },
+		{ "unseen", NCS_JSON(trust->unseen) },
+		{ "queued_parts", NCS_JSON(trust->queued_parts) },
+		{ "again", NCS_JSON(view->count.join.again) },
+		{ "unidentified", NCS_JSON(view->count.join.unidentified) },
+		{ "records_lost", NCS_JSON(view->count.parts.lost) });
+}
+
+static void print_json(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+	const struct ncs_path_sum *replayed = &report->sums[0];
+	uint64_t error_ns = view->replay->error_ns;
+	char conclusion[CONCLUSION_MAX];
+	json_t *object = ncs_json_document();
+
+	conclude(conclusion, sizeof(conclusion), view);
+	NCS_JSON_ADD(object, { "schema", NCS_JSON(NCS_JSON_SCHEMA) },
+		     { "conclusion", NCS_JSON(conclusion) },
+		     { "operations", NCS_JSON(report->operations) },
+		     { "trust", trust_of(view) },
+		     { "clock_error_ns",
+		       NCS_JSON_IF(error_ns != UINT64_MAX, error_ns) },
+		     { "forgotten", NCS_JSON(report->forgotten) },
+		     { "breaks", NCS_JSON(report->breaks) },
+		     { "elapsed_ns", ns_of(report->measured_ns) },
+		     { "replayed_ns", ns_of(replayed->elapsed_ns) },
+		     { "elsewhere_ns", ns_of(replayed->uncounted_ns) },
+		     { "causes_ns", causes_of(replayed->cause_ns) },
+		     { "ranks", ranks_of(view, replayed) },
+		     { "channels", channels_of(report) },
+		     { "steps", steps_of(report) },
+		     { "what_if", scenarios_of(view) });
+	ncs_json_print(file, object, JSON_COMPACT);
+}
+
+void ncs_critical_path_print(FILE *file, const struct ncs_path_view *view)
+{
+	if (view->options->format == NCS_DUMP_JSON)
+		print_json(file, view);
+	else
+		print_text(file, view);
 }
