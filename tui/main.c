@@ -17,7 +17,6 @@
 #include "ncclstat/reader.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/config_file.h"
-#include "tui/commands/dump_command.h"
 #include "tui/commands/options.h"
 #include "tui/commands/run_command.h"
 #include "tui/commands/subcommands.h"

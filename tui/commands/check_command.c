@@ -4,7 +4,7 @@
  * if not, what to do. shm/read/nccl_processes.h says how the plugin stands in a
  * process. */
 #include "ncclstat/reader.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "shm/read/job.h"
 #include "shm/read/nccl_processes.h"
 #include "shm/read/paths.h"
-#include "tui/commands/job_environment.h"
+#include "tui/commands/run_command.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 

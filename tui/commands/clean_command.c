@@ -2,7 +2,7 @@
 /* --clean: removes the shared memory of dead processes, or what an archive keeps of
  * jobs. shm/read/clean.h and record/archive decide what goes; this file only prints. */
 #include "ncclstat/reader.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>

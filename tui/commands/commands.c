@@ -13,7 +13,6 @@
 #include "analysis/sources/source_shm.h"
 #include "fleet/launch/everywhere.h"
 #include "ncclstat/version.h"
-#include "tui/commands/command_runs.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/follow.h"
 #include "tui/commands/hosts.h"

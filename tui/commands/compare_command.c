@@ -9,7 +9,7 @@
 #include "analysis/base/value_names.h"
 #include "ncclstat/size_class.h"
 #include "record/replay/differences.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/json_values.h"
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"

@@ -12,7 +12,7 @@
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 #include "shm/array.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/text/output.h"
 
 /* The tracks and words of a trace into which a path is drawn. */

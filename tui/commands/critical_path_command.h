@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include "analysis/path/critical_path.h"
-#include "record/read/recorded_operations.h"
 #include "record/export/trace_writer.h"
-#include "tui/commands/command_input.h"
+#include "record/read/recorded_operations.h"
+#include "tui/commands/commands.h"
 
 /* Adds the path to a trace, on a track of its own. For each --what-if, adds
  * tracks with the times at which operations would have begun and ended. Returns

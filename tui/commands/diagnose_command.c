@@ -11,7 +11,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "record/replay/replay_search.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/json_values.h"

@@ -16,6 +16,7 @@
 #include "shm/clock.h"
 #include "shm/read/nccl_processes.h"
 #include "shm/read/paths.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/metrics_watch.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/model/model.h"
 #include "analysis/diagnosis/episodes.h"
-#include "tui/commands/command_input.h"
+#include "analysis/model/model.h"
+#include "tui/commands/commands.h"
 
 /* Where and when a sample was taken. */
 struct ncs_stamp {
@@ -76,10 +76,5 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 int ncs_dump_past(const struct ncs_options *options,
 		  const struct ncs_replay *replay, struct ncs_model *model,
 		  struct ncs_diagnosis *diagnosis);
-
-/* Takes and prints the samples that the options request: one, or one for each
- * interval. Samples of a recording begin at its position and continue to its
- * end. Returns the program's exit status. */
-int ncs_dump_run(const struct ncs_command_input *input);
 
 #endif

@@ -2,7 +2,7 @@
 /* --export: writes recordings in another format, to a file or to standard output.
  * Opens the output and shows progress. Must not know the formats: record/export
  * writes them. */
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -14,7 +14,7 @@
 #include "analysis/base/utf8.h"
 #include "fleet/launch/launchers.h"
 #include "record/archive/archive.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/json_values.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"

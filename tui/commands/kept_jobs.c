@@ -16,7 +16,7 @@
 #include "shm/clock.h"
 #include "shm/labels.h"
 #include "shm/read/job.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/job_summary.h"
 #include "tui/text/output.h"
 

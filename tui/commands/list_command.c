@@ -13,7 +13,7 @@
 #include "shm/labels.h"
 #include "shm/read/job.h"
 #include "shm/read/paths.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/json_values.h"
 #include "tui/text/format.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --listen: answers Prometheus with metrics, by HTTP. Looks at the jobs only when
  * it is asked, and not more often than LEAST_NS. */
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 
 #include "tui/commands/dump_command.h"
 #include "tui/commands/metrics_server.h"

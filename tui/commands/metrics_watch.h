@@ -5,7 +5,7 @@
 #define NCS_TUI_COMMANDS_METRICS_WATCH_H
 
 #include "analysis/metrics/metrics.h"
-#include "tui/commands/command_input.h"
+#include "tui/commands/commands.h"
 
 struct ncs_stamp; /* tui/commands/dump_command.h */
 

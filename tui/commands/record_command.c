@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --record: records jobs until it is stopped, and prints the result. Standard
  * output may be the recording, so all messages must go to standard error. */
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 
 #include <inttypes.h>
 #include <signal.h>

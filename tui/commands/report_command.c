@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "record/replay/replay_search.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"

@@ -16,6 +16,7 @@
 #include "analysis/model/waits.h"
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
+#include "tui/commands/commands.h"
 #include "tui/text/format.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"

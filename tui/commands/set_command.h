@@ -7,13 +7,8 @@
 
 #include <stddef.h>
 
-#include "tui/commands/command_input.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/targets.h"
-
-/* Asks the processes, waits up to two seconds for their answers, and prints
- * these. Returns the program's exit status: NCS_EXIT_OK if every process
- * complies. */
-int ncs_set_run(const struct ncs_command_input *input);
 
 /* Writes a change as --set reads it, e.g. "events=all,sample=default". */
 void ncs_set_text(const struct ncs_change *change, char *text, size_t size);

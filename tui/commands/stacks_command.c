@@ -4,7 +4,7 @@
 
 #include "analysis/sources/source_shm.h"
 #include "fleet/stacks/read_stacks.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/late_moments.h"
 #include "tui/text/output.h"
 

@@ -8,6 +8,7 @@
 
 #include "fleet/stacks/read_stacks.h"
 #include "fleet/stream/agent.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/stop_signals.h"
 #include "tui/text/output.h"
 

@@ -6,7 +6,7 @@
  * must go with its writer. A second process, the keeper, waits for the end of
  * the first one, however it comes, SIGKILL included, and removes the file.
  */
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 
 #include <errno.h>
 #include <fcntl.h>

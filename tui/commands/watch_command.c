@@ -9,7 +9,7 @@
 
 #include "analysis/base/utf8.h"
 #include "shm/clock.h"
-#include "tui/commands/command_runs.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/hooks.h"
 #include "tui/commands/kept_jobs.h"
 #include "tui/commands/metrics_server.h"
