@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of a job's processes; see job_stacks.h. */
+/* Stacks of a job's processes; see job_stacks.h. --stacks-of reads those of this
+ * machine for --stacks elsewhere. */
 #include "tui/commands/job_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/utf8.h"
+#include "analysis/model/communicators.h"
+#include "analysis/model/model.h"
+#include "analysis/sources/source_shm.h"
 #include "fleet/stacks/read_stacks.h"
+#include "shm/clock.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/json_values.h"
-#include "tui/commands/late_moments.h"
 #include "tui/text/finding_text.h"
+#include "tui/text/output.h"
 #include "tui/text/words.h"
 
 #define COLUMNS 80
@@ -151,6 +157,69 @@ static bool choose(struct ncs_job_stacks *job,
 	return true;
 }
 
+/* --- Moments at which a process is late ----------------------------------- */
+
+struct late_process {
+	struct ncs_model model;
+	struct ncs_source *source;
+	uint32_t pid;
+};
+
+static bool wants_no_records(const void *context, const char *id)
+{
+	(void)context;
+	(void)id;
+	return false;
+}
+
+static uint64_t lateness(void *context)
+{
+	struct late_process *process = context;
+	struct ncs_model *model = &process->model;
+	struct ncs_progress progress;
+	bool is_behind = false;
+	uint64_t calls = 1;
+
+	ncs_model_update(model, process->source, ncs_clock_monotonic_ns());
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		if (ncs_rank_pid(rank) != process->pid || !rank->communicator)
+			continue;
+		if (rank->now.operation_count > 0)
+			return 0;
+		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++) {
+			const struct ncs_function_view *function =
+				&rank->now.functions[k];
+
+			calls += function->operations;
+			ncs_communicator_progress(rank->communicator, k,
+						  &progress);
+			is_behind |= function->last_sequence_number <
+				     progress.most;
+		}
+	}
+	return is_behind ? calls : 0;
+}
+
+/* Samples the process that the first stack names, as ncs_stacks_sample_late(). It is
+ * late while it has no operation in flight, and another rank that `source` shows
+ * is further in one of its communicators. The source is of this machine, and hands
+ * over no records from then on. */
+static size_t sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
+			  struct ncs_source *source)
+{
+	struct late_process process = { .source = source,
+					.pid = stacks[0].pid };
+	size_t count;
+
+	source->wants_records = wants_no_records;
+	ncs_model_init(&process.model);
+	count = ncs_stacks_sample_late(stacks, lateness, &process);
+	ncs_model_release(&process.model);
+	return count;
+}
+
 /* --- Reading -------------------------------------------------------------- */
 
 /* Makes room for as many stacks of the only process as there can be. */
@@ -200,7 +269,7 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 				      "how its node is reached is not known");
 	}
 	if (model->node_count == 0 && job->is_late)
-		ncs_late_moments_sample(job->stacks, source);
+		sample_late(job->stacks, source);
 	else if (model->node_count == 0)
 		ncs_stacks_read(job->stacks, job->count);
 	else
@@ -553,4 +622,47 @@ json_t *ncs_job_stacks_json(const struct ncs_job_stacks *job)
 			       { "age_ns", ncs_json_known(job->age_ns) },
 			       { "processes", processes_of(job) },
 			       { "branches", branches_of(job) });
+}
+
+/* --- For --stacks elsewhere ----------------------------------------------- */
+
+/* Samples the first process here while it is late. Returns the number of stacks. */
+static size_t sample_late_here(struct ncs_stack *stacks,
+			       const struct ncs_options *options)
+{
+	struct ncs_source *source =
+		ncs_source_open_shm(options->directory, NULL);
+	size_t count = 0;
+
+	if (source) {
+		count = sample_late(stacks, source);
+		source->close(source);
+	}
+	return count > 0 ? count : 1;
+}
+
+int ncs_stacks_of_run(const struct ncs_command_input *input)
+{
+	struct ncs_stack *stacks;
+	size_t count = ncs_stacks_parse(input->options->stacks_of, &stacks);
+	struct ncs_output output;
+
+	if (count == 0) {
+		ncs_complain("--stacks-of expects PID:START:NAMESPACE,...");
+		return NCS_EXIT_USAGE;
+	}
+	if (!ncs_output_init(&output)) {
+		free(stacks);
+		return NCS_EXIT_NOTHING;
+	}
+	if (input->options->stacks == NCS_STACKS_LATE)
+		count = sample_late_here(stacks, input->options);
+	else
+		ncs_stacks_read(stacks, count);
+	for (size_t i = 0; i < count; i++) {
+		ncs_stack_print(output.file, &stacks[i]);
+		ncs_stack_forget(&stacks[i]);
+	}
+	free(stacks);
+	return ncs_output_end(&output, NCS_EXIT_OK);
 }

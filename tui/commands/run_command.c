@@ -43,8 +43,8 @@ char *ncs_job_plugin(void)
 #endif
 	};
 	char program[PATH_MAX], path[PATH_MAX + 64];
-	ssize_t length = readlink("/proc/self/exe", program,
-				  sizeof(program) - 1);
+	ssize_t length =
+		readlink("/proc/self/exe", program, sizeof(program) - 1);
 	char *slash;
 
 	if (length < 0)
@@ -124,15 +124,15 @@ static bool take_variables(const char *plugin, take_variable *take, FILE *file)
 {
 	const char *path = getenv("LD_LIBRARY_PATH");
 	char *joined = NULL;
-	bool taken =
-		take_library(take, file, "NCCL_PROFILER_PLUGIN",
-			     PLUGIN_FILE, "NCCLSTAT_CHAIN") &&
-		asprintf(&joined, "%.*s%s%s",
-			 (int)(strrchr(plugin, '/') - plugin), plugin,
-			 path && *path ? ":" : "", path ? path : "") >= 0 &&
-		take(file, "LD_LIBRARY_PATH", joined) &&
-		take_library(take, file, "NVTX_INJECTION64_PATH", plugin,
-			     "NCCLSTAT_NVTX_CHAIN");
+	bool taken = take_library(take, file, "NCCL_PROFILER_PLUGIN",
+				  PLUGIN_FILE, "NCCLSTAT_CHAIN") &&
+		     asprintf(&joined, "%.*s%s%s",
+			      (int)(strrchr(plugin, '/') - plugin), plugin,
+			      path && *path ? ":" : "",
+			      path ? path : "") >= 0 &&
+		     take(file, "LD_LIBRARY_PATH", joined) &&
+		     take_library(take, file, "NVTX_INJECTION64_PATH", plugin,
+				  "NCCLSTAT_NVTX_CHAIN");
 
 	free(joined);
 	if (!taken)

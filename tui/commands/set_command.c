@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "analysis/base/aliases.h"
 #include "analysis/base/detail.h"
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
@@ -24,6 +26,70 @@
 
 #define PATIENCE_NS UINT64_C(2000000000)
 #define REFRESH_NS 20000000
+
+/* --- Targets ------------------------------------------------------------- */
+
+static bool is_of(const struct ncs_rank *rank, const struct ncs_target *target)
+{
+	return rank->owner == target->owner &&
+	       ncs_process_is_same(&rank->process, &target->process);
+}
+
+static bool is_known(const struct ncs_targets *targets,
+		     const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		if (is_of(rank, &targets->targets[i]))
+			return true;
+	return false;
+}
+
+static void fill(struct ncs_target *target, const struct ncs_rank *rank,
+		 const char *directory)
+{
+	target->process = rank->process;
+	target->owner = rank->owner;
+	target->pid = ncs_rank_pid(rank);
+	ncs_comm_text(&rank->now.identity, target->comm, sizeof(target->comm));
+	ncs_remote_find(directory, &rank->process, rank->owner, &target->remote,
+			target->why, sizeof(target->why));
+}
+
+int ncs_targets_find(struct ncs_targets *targets, const struct ncs_model *model,
+		     const struct ncs_target_filter *filter)
+{
+	memset(targets, 0, sizeof(*targets));
+	targets->targets =
+		calloc(model->rank_count + 1, sizeof(*targets->targets));
+	if (!targets->targets)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+		struct ncs_target *target = &targets->targets[targets->count];
+
+		if (rank->now.process_gone || !ncs_rank_is_live(rank) ||
+		    !ncs_comm_matches(&rank->now.identity, filter->comm) ||
+		    is_known(targets, rank))
+			continue;
+		fill(target, rank, filter->directory);
+		if (target->remote && !filter->others &&
+		    ncs_remote_owner(target->remote) != geteuid()) {
+			ncs_remote_close(target->remote);
+			memset(target, 0, sizeof(*target));
+			continue;
+		}
+		targets->count++;
+	}
+	return 0;
+}
+
+void ncs_targets_release(struct ncs_targets *targets)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		ncs_remote_close(targets->targets[i].remote);
+	free(targets->targets);
+	memset(targets, 0, sizeof(*targets));
+}
 
 /* --- Asking -------------------------------------------------------------- */
 
@@ -118,7 +184,7 @@ static const struct ncs_settings_view *
 settings_of(const struct ncs_model *model, const struct ncs_target *target)
 {
 	for (size_t i = 0; i < model->rank_count; i++)
-		if (ncs_rank_is_of(model->ranks[i], target) &&
+		if (is_of(model->ranks[i], target) &&
 		    ncs_rank_is_live(model->ranks[i]) &&
 		    model->ranks[i]->now.settings.known)
 			return &model->ranks[i]->now.settings;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tui/commands/targets.h"
+#include "tui/commands/set_command.h"
 
 struct ncs_lease {
 	/* Processes of the lease; none if it is not held. */
