@@ -17,7 +17,6 @@
 #include "tui/commands/follow.h"
 #include "tui/commands/hosts.h"
 #include "tui/commands/set_command.h"
-#include "tui/commands/stream_command.h"
 #include "tui/text/output.h"
 #include "tui/text/text_file.h"
 

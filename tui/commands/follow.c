@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows streams; see follow.h. */
+/* Follows streams; see follow.h. Standard output may be a stream, so all messages must
+ * go to standard error. */
 #include "tui/commands/follow.h"
 
 #include <errno.h>
@@ -12,9 +13,11 @@
 
 #include "analysis/base/append.h"
 #include "fleet/head/relay.h"
+#include "fleet/stacks/read_stacks.h"
+#include "fleet/stream/agent.h"
 #include "shm/clock.h"
+#include "tui/commands/commands.h"
 #include "tui/commands/stop_signals.h"
-#include "tui/commands/stream_command.h"
 #include "tui/text/format.h"
 #include "tui/text/node_text.h"
 #include "tui/text/output.h"
@@ -298,10 +301,62 @@ int ncs_follow_record(struct ncs_follow *follow,
 	return kept.states > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
+/* --- --stream --------------------------------------------------------------- */
+
+/* Returns the settings of an agent as the options have them. Blocks the signals
+ * that are to end it. */
+static struct ncs_agent_settings settings_of(const struct ncs_options *options)
+{
+	return (struct ncs_agent_settings){
+		.directory = options->directory,
+		.choice = options->choice,
+		.interval_ns = options->interval_ns,
+		.heartbeat_ns = options->heartbeat_ns,
+		.count = options->count,
+		.has_lines = options->stream_form != NCS_STREAM_FORM_RAW,
+		.is_packed = options->stream_form == NCS_STREAM_FORM_PACKED,
+		.with_records = options->with_records,
+		.read_stacks =
+			ncs_options_is_given(options, NCS_OPTION_STACKS) ?
+				ncs_stacks_read_lines :
+				NULL,
+		.pack_level = options->recording.pack_level,
+		.output = STDOUT_FILENO,
+		.input = STDIN_FILENO,
+		.stop = ncs_stop_signals_file(),
+	};
+}
+
+/* Says why an agent has ended, if it is an error. Returns the exit status. */
+static int end_stream(const struct ncs_agent_result *result)
+{
+	if (result->end != NCS_AGENT_FAILED)
+		return NCS_EXIT_OK;
+	ncs_complain("standard output: %s", strerror(-result->error));
+	return NCS_EXIT_NOTHING;
+}
+
+int ncs_stream_run(const struct ncs_command_input *input)
+{
+	const struct ncs_options *options = input->options;
+	struct ncs_agent_settings settings;
+	struct ncs_agent_result result;
+
+	if (options->stream_form == NCS_STREAM_FORM_RAW &&
+	    isatty(STDOUT_FILENO)) {
+		ncs_complain("standard output: a stream is nothing for a"
+			     " terminal, except for --stream=lines");
+		return NCS_EXIT_NOTHING;
+	}
+	settings = settings_of(options);
+	ncs_agent_run(&settings, &result);
+	return end_stream(&result);
+}
+
 int ncs_follow_stream(struct ncs_follow *follow,
 		      const struct ncs_options *options)
 {
-	struct ncs_agent_settings settings = ncs_stream_settings(options);
+	struct ncs_agent_settings settings = settings_of(options);
 	struct ncs_agent_result result;
 
 	/* It may be one of the streams. */
@@ -310,5 +365,5 @@ int ncs_follow_stream(struct ncs_follow *follow,
 	ncs_relay_run(follow->fleet, &settings, has_ended, follow, &result);
 	if (settings.stop >= 0)
 		close(settings.stop);
-	return ncs_stream_end(&result);
+	return end_stream(&result);
 }
