@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists of names; see export_choice.h. */
-#include "tui/commands/export_choice.h"
+/* Reads lists of names; see option_rows.h. */
+#include "tui/commands/option_rows.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 
 #include "shm/clock.h"
 #include "tui/commands/critical_path_command.h"
-#include "tui/commands/export_choice.h"
+#include "tui/commands/option_rows.h"
 #include "tui/text/output.h"
 
 #define BUFFER_BYTES (1u << 20)

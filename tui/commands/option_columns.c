@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of --sort and --columns: titles of columns, such as
- * "channels:-SINCE,LOST"; see option_kinds.h. */
-#include "tui/commands/option_kinds.h"
+ * "channels:-SINCE,LOST"; see option_rows.h. */
+#include "tui/commands/option_rows.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and prints the arguments of options; see option_kinds.h. The arguments
+/* Reads and prints the arguments of options; see option_rows.h. The arguments
  * of --sort and --columns are in option_columns.c. */
-#include "tui/commands/option_kinds.h"
+#include "tui/commands/option_rows.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -586,3 +586,31 @@ KIND(hook, NULL, suggest_hook)
 KIND(setting, NULL, NULL)
 KIND(what_if, NULL, NULL)
 KIND(metrics, NULL, NULL)
+
+/* --- The table ----------------------------------------------------------- */
+
+enum {
+	NO = no_argument,
+	REQUIRED = required_argument,
+	OPTIONAL = optional_argument,
+};
+
+#define FIELD_SIZE(field) sizeof(((struct ncs_options *)0)->field)
+
+const struct ncs_option_row ncs_option_rows[NCS_OPTIONS_END] = {
+#define X(ID, name, letter, has, argument, place, mode, kind, field, limits, \
+	  help) \
+	{ name, \
+	  letter, \
+	  has, \
+	  argument, \
+	  NCS_PLACE_##place, \
+	  NCS_MODE_##mode, \
+	  &ncs_option_kind_##kind, \
+	  offsetof(struct ncs_options, field), \
+	  FIELD_SIZE(field), \
+	  limits, \
+	  help },
+	NCS_OPTIONS(X)
+#undef X
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of options as an array, and the shape of its rows. Must not know what an
- * option does. */
+/* The table of options as an array, the kinds of arguments that its rows name, and the
+ * rules for combinations of options. Functions must read only their arguments.
+ */
 #ifndef NCS_TUI_COMMANDS_OPTION_ROWS_H
 #define NCS_TUI_COMMANDS_OPTION_ROWS_H
 
@@ -53,5 +54,56 @@ struct ncs_option_kind {
 };
 
 extern const struct ncs_option_row ncs_option_rows[NCS_OPTIONS_END];
+
+/* --- Kinds --------------------------------------------------------------- */
+
+/* The kinds; what each takes is said where it is listed. */
+#define X(ID, name, letter, has, argument, place, mode, kind, field, limits, \
+	  help) \
+	extern const struct ncs_option_kind ncs_option_kind_##kind;
+NCS_OPTIONS(X)
+#undef X
+
+/* Whether each item of an argument of --columns or --sort is a column of a
+ * view. */
+bool ncs_titles_are_of(const char *text, enum ncs_view view);
+
+/* Says what an option expects in place of an argument that is wrong, and what may
+ * be meant by it. */
+void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,
+		       char *error, size_t error_size);
+
+/* Appends the word that may have been meant by the first word of a setting, as
+ * of --set, that is none, as "; did you mean sample?", if one is near. */
+void ncs_setting_suggest(const char *setting, char *text, size_t size);
+
+/* Returns the number of a word in a list such as "one|two|three"; -1 if the
+ * list does not contain it. */
+int ncs_choice_find(const char *choices, const char *word);
+
+/* Sets a choice to its next or its previous word, wrapping around at the
+ * ends. */
+void ncs_choice_step(struct ncs_options *options,
+		     const struct ncs_option_row *row, bool forward);
+
+/* --- Rules --------------------------------------------------------------- */
+
+/* Checks the options of a whole command line. Returns false, and sets `error`
+ * to the reason, if an option would have no effect, or if files are missing or
+ * not expected. */
+bool ncs_option_rules_check(const struct ncs_options *options, char *error,
+			    size_t error_size);
+
+/* Checks that the argument of --columns, if any, has titles of columns of
+ * views. Returns false, and sets `error` to what is expected, if it has not. */
+bool ncs_option_rules_check_titles(const struct ncs_options *options,
+				   char *error, size_t error_size);
+
+/* Sets the columns, the order and the events of a request by the options, which are those
+ * of an export. Returns false, and sets `error` to what is expected, if they
+ * make no sense. */
+bool ncs_export_choice(const struct ncs_options *options,
+		       struct ncs_export_request *request, char *error,
+		       size_t error_size);
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules for combinations of options; see option_rules.h. To let a mode accept
+/* Rules for combinations of options; see option_rows.h. To let a mode accept
  * another option, change a row of `rules`. */
-#include "tui/commands/option_rules.h"
+#include "tui/commands/option_rows.h"
 
 #include <string.h>
 
-#include "tui/commands/export_choice.h"
-#include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"
 
 /* --- Options ------------------------------------------------------------ */

@@ -7,9 +7,7 @@
 
 #include "analysis/base/append.h"
 #include "analysis/metrics/metrics.h"
-#include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"
-#include "tui/commands/option_rules.h"
 #include "tui/commands/subcommands.h"
 #include "tui/text/nearest.h"
 
@@ -42,6 +40,26 @@ void ncs_options_suggest(const char *word, bool modes_only, char *text,
 bool ncs_options_is_live(enum ncs_option option)
 {
 	return ncs_option_rows[option].place == NCS_PLACE_LIVE;
+}
+
+/* --- Commands as first words ------------------------------------------- */
+
+const struct ncs_subcommand ncs_subcommands[] = {
+#define X(name, TASK, options, operands, option, takes, brief) \
+	{ name, NCS_TASK_##TASK, options, operands, option, takes, brief },
+	NCS_SUBCOMMANDS(X)
+#undef X
+};
+
+const size_t ncs_subcommand_count =
+	sizeof(ncs_subcommands) / sizeof(ncs_subcommands[0]);
+
+const struct ncs_subcommand *ncs_subcommand_of(int count, char **words)
+{
+	for (size_t i = 0; count > 1 && i < ncs_subcommand_count; i++)
+		if (strcmp(words[1], ncs_subcommands[i].name) == 0)
+			return &ncs_subcommands[i];
+	return NULL;
 }
 
 /* --- One option --------------------------------------------------------- */

@@ -25,7 +25,7 @@
 #include "analysis/base/detail.h"
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
-#include "tui/commands/option_kinds.h"
+#include "tui/commands/option_rows.h"
 #include "tui/commands/run_command.h"
 #include "tui/commands/set_command.h"
 #include "tui/screen/allowance.h"
