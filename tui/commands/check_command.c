@@ -268,7 +268,6 @@ int ncs_check_run(const struct ncs_command_input *input)
 	struct ncs_source *source = input->source;
 	struct ncs_nccl_processes processes;
 	size_t publishing, unreadable = 0;
-	struct ncs_output output;
 	int status, error;
 	char why[256];
 
@@ -287,15 +286,9 @@ int ncs_check_run(const struct ncs_command_input *input)
 		ncs_complain("%s", why);
 	publishing = count_publishing(&processes);
 	status = publishing == processes.count ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
-	if (ncs_output_init(&output)) {
-		if (!check_setup(output.file,
-				 ncs_directory(options->directory)))
-			status = NCS_EXIT_NOTHING;
-		print_all(output.file, &processes, unreadable, options->ascii);
-		status = ncs_output_end(&output, status);
-	} else {
+	if (!check_setup(input->file, ncs_directory(options->directory)))
 		status = NCS_EXIT_NOTHING;
-	}
+	print_all(input->file, &processes, unreadable, options->ascii);
 	ncs_nccl_processes_release(&processes);
 	return status;
 }

@@ -235,16 +235,12 @@ static void clean_segments(struct clean_report *report)
 
 int ncs_clean_run(const struct ncs_command_input *input)
 {
-	struct clean_report report = { .options = input->options };
-	struct ncs_output output;
+	struct clean_report report = { .options = input->options,
+				       .file = input->file };
 
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	report.file = output.file;
 	if (input->options->archive_path[0])
 		clean_archives(&report);
 	else
 		clean_segments(&report);
-	return ncs_output_end(&output,
-			      report.failed ? NCS_EXIT_NOTHING : NCS_EXIT_OK);
+	return report.failed ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
 }

@@ -26,23 +26,14 @@
 
 static int run_help(const struct ncs_command_input *input)
 {
-	struct ncs_output output;
-
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	ncs_options_help(output.file, input->options, HELP_COLUMNS);
-	return ncs_output_end(&output, NCS_EXIT_OK);
+	ncs_options_help(input->file, input->options, HELP_COLUMNS);
+	return NCS_EXIT_OK;
 }
 
 static int run_version(const struct ncs_command_input *input)
 {
-	struct ncs_output output;
-
-	(void)input;
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	fputs("ncclstat " NCS_VERSION_TEXT "\n", output.file);
-	return ncs_output_end(&output, NCS_EXIT_OK);
+	fputs("ncclstat " NCS_VERSION_TEXT "\n", input->file);
+	return NCS_EXIT_OK;
 }
 
 /* Where a command begins to read a recording. */
@@ -61,33 +52,41 @@ enum recording_start {
 static const struct mode_command {
 	ncs_command_run *run; /* NULL for the live view */
 	enum {
+		AS_IT_GOES,
+		AT_ONCE, /* prints to input->file */
+	} output;
+	enum {
 		HERE,    /* reads the segments of this machine, or recordings */
 		ALIASES, /* and names communicators as the user does */
 		ITS_OWN, /* opens what it reads by itself */
 	} source;
 	enum recording_start start;
 } commands[] = {
-	[NCS_MODE_LIVE] = { NULL, HERE, AT_END }, /* never has a recording */
-	[NCS_MODE_DUMP] = { ncs_dump_run, ALIASES, AT_END },
-	[NCS_MODE_DIAGNOSE] = { ncs_diagnose_run, ALIASES, AT_END_ONLY },
-	[NCS_MODE_WATCH] = { ncs_watch_run, ALIASES },
-	[NCS_MODE_TEXTFILE] = { ncs_textfile_run, HERE },
-	[NCS_MODE_LISTEN] = { ncs_listen_run, HERE },
-	[NCS_MODE_RECORD] = { ncs_record_run, ITS_OWN },
-	[NCS_MODE_STREAM] = { ncs_stream_run, ITS_OWN },
-	[NCS_MODE_STACKS_OF] = { ncs_stacks_of_run, ITS_OWN },
-	[NCS_MODE_REPLAY] = { NULL, HERE, AT_START_ON_TERMINAL },
-	[NCS_MODE_CRITICAL_PATH] = { ncs_critical_path_run, HERE, AT_START },
-	[NCS_MODE_COMPARE] = { ncs_compare_run, ITS_OWN },
-	[NCS_MODE_REPORT] = { ncs_report_run, ALIASES, AT_END_ONLY },
-	[NCS_MODE_EXPORT] = { ncs_export_run, ALIASES, AT_START_WITH_ALL },
-	[NCS_MODE_LIST] = { ncs_list_run, HERE, AT_START },
-	[NCS_MODE_JOBS] = { ncs_jobs_run, ITS_OWN },
-	[NCS_MODE_CHECK] = { ncs_check_run, HERE },
-	[NCS_MODE_CLEAN] = { ncs_clean_run, ITS_OWN },
-	[NCS_MODE_SET] = { ncs_set_run, HERE },
-	[NCS_MODE_HELP] = { run_help, ITS_OWN },
-	[NCS_MODE_VERSION] = { run_version, ITS_OWN },
+	[NCS_MODE_LIVE] = { NULL, AS_IT_GOES, HERE, AT_END }, /* no recording */
+	[NCS_MODE_DUMP] = { ncs_dump_run, AS_IT_GOES, ALIASES, AT_END },
+	[NCS_MODE_DIAGNOSE] = { ncs_diagnose_run, AS_IT_GOES, ALIASES,
+				AT_END_ONLY },
+	[NCS_MODE_WATCH] = { ncs_watch_run, AS_IT_GOES, ALIASES },
+	[NCS_MODE_TEXTFILE] = { ncs_textfile_run, AS_IT_GOES, HERE },
+	[NCS_MODE_LISTEN] = { ncs_listen_run, AS_IT_GOES, HERE },
+	[NCS_MODE_RECORD] = { ncs_record_run, AS_IT_GOES, ITS_OWN },
+	[NCS_MODE_STREAM] = { ncs_stream_run, AS_IT_GOES, ITS_OWN },
+	[NCS_MODE_STACKS_OF] = { ncs_stacks_of_run, AT_ONCE, ITS_OWN },
+	[NCS_MODE_REPLAY] = { NULL, AS_IT_GOES, HERE, AT_START_ON_TERMINAL },
+	[NCS_MODE_CRITICAL_PATH] = { ncs_critical_path_run, AT_ONCE, HERE,
+				     AT_START },
+	[NCS_MODE_COMPARE] = { ncs_compare_run, AT_ONCE, ITS_OWN },
+	[NCS_MODE_REPORT] = { ncs_report_run, AS_IT_GOES, ALIASES,
+			      AT_END_ONLY },
+	[NCS_MODE_EXPORT] = { ncs_export_run, AS_IT_GOES, ALIASES,
+			      AT_START_WITH_ALL },
+	[NCS_MODE_LIST] = { ncs_list_run, AT_ONCE, HERE, AT_START },
+	[NCS_MODE_JOBS] = { ncs_jobs_run, AT_ONCE, ITS_OWN },
+	[NCS_MODE_CHECK] = { ncs_check_run, AT_ONCE, HERE },
+	[NCS_MODE_CLEAN] = { ncs_clean_run, AT_ONCE, ITS_OWN },
+	[NCS_MODE_SET] = { ncs_set_run, AT_ONCE, HERE },
+	[NCS_MODE_HELP] = { run_help, AT_ONCE, ITS_OWN },
+	[NCS_MODE_VERSION] = { run_version, AT_ONCE, ITS_OWN },
 };
 
 /* Returns the exit status if there is nothing to read. */
@@ -145,15 +144,21 @@ bool ncs_commands_have_terminal(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-static int run_with_source(const struct mode_command *command,
-			   ncs_command_run *live,
-			   const struct ncs_command_input *input)
+/* Runs a command on what its input has. */
+static int run(const struct mode_command *command,
+	       const struct ncs_command_input *input)
 {
-	ncs_command_run *run = command->run ? command->run : live;
+	struct ncs_command_input printing = *input;
+	struct ncs_output output;
 
-	return command->source == ALIASES ?
-		       ncs_commands_run_with_aliases(run, input) :
-		       run(input);
+	if (command->source == ALIASES)
+		return ncs_commands_run_with_aliases(command->run, input);
+	if (command->output == AS_IT_GOES)
+		return command->run(input);
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	printing.file = output.file;
+	return ncs_output_end(&output, command->run(&printing));
 }
 
 static bool begins_at_start(const struct mode_command *command,
@@ -216,8 +221,7 @@ static void say_runs(const struct ncs_replay *replay)
 }
 
 static int run_on_recordings(const struct mode_command *command,
-			     const struct ncs_options *options,
-			     ncs_command_run *live)
+			     const struct ncs_options *options)
 {
 	struct ncs_replay_part part = part_of(command, options);
 	struct ncs_replay replay;
@@ -230,12 +234,11 @@ static int run_on_recordings(const struct mode_command *command,
 
 	if (!error) {
 		say_runs(&replay);
-		status = run_with_source(command, live,
-					 &(struct ncs_command_input){
-						 .options = options,
-						 .source = replay.source,
-						 .replay = &replay,
-					 });
+		status = run(command, &(struct ncs_command_input){
+					      .options = options,
+					      .source = replay.source,
+					      .replay = &replay,
+				      });
 	} else {
 		ncs_complain("%s", why);
 	}
@@ -244,7 +247,7 @@ static int run_on_recordings(const struct mode_command *command,
 }
 
 static int run_on_jobs(const struct mode_command *command,
-		       const struct ncs_options *options, ncs_command_run *live)
+		       const struct ncs_options *options)
 {
 	struct ncs_command_input input = { .options = options };
 	int status;
@@ -255,7 +258,7 @@ static int run_on_jobs(const struct mode_command *command,
 		ncs_complain("%s", strerror(ENOMEM));
 		return NCS_EXIT_NOTHING;
 	}
-	status = run_with_source(command, live, &input);
+	status = run(command, &input);
 	input.source->close(input.source);
 	return status;
 }
@@ -263,8 +266,7 @@ static int run_on_jobs(const struct mode_command *command,
 /* Shows the ranks of all streams. A dump or a verdict waits until all have
  * answered; the live view shows them as they come. */
 static int run_on_streams(const struct mode_command *command,
-			  const struct ncs_options *options,
-			  ncs_command_run *live)
+			  const struct ncs_options *options)
 {
 	struct ncs_command_input input = { .options = options };
 	struct ncs_follow follow;
@@ -279,11 +281,12 @@ static int run_on_streams(const struct mode_command *command,
 		status = ncs_follow_stream(&follow, options);
 	} else {
 		/* Without a terminal the live view is a dump. */
-		bool is_live = !command->run && ncs_commands_have_terminal();
+		bool is_live = options->mode == NCS_MODE_LIVE &&
+			       ncs_commands_have_terminal();
 
 		if (!is_live)
 			ncs_follow_wait(&follow);
-		status = run_with_source(command, live, &input);
+		status = run(command, &input);
 		if (!is_live)
 			ncs_follow_say_trouble(&follow);
 	}
@@ -314,7 +317,7 @@ static int run_on_recorded(const struct mode_command *command,
 	of_file.files = files;
 	of_file.file_count = 1;
 	if (status != NCS_EXIT_NOTHING)
-		status = run_on_recordings(command, &of_file, NULL);
+		status = run_on_recordings(command, &of_file);
 	else
 		ncs_dump_say_nothing(options);
 	unlink(path);
@@ -369,15 +372,15 @@ static void say_history(const struct ncs_archive_files *files,
 		if (access(path, R_OK) == 0)
 			fprintf(output.file, "report: %s\n", clean);
 	}
-	ncs_output_end(&output, NCS_EXIT_OK);
 	of_list.jobs_format = NCS_JOBS_TEXT;
-	ncs_jobs_run(&(struct ncs_command_input){ .options = &of_list });
+	ncs_jobs_run(&(struct ncs_command_input){ .options = &of_list,
+						  .file = output.file });
+	ncs_output_end(&output, NCS_EXIT_OK);
 }
 
 /* Reads what an archive has of a job, on one machine or on several. */
 static int run_on_archive(const struct mode_command *command,
-			  const struct ncs_options *options,
-			  ncs_command_run *live)
+			  const struct ncs_options *options)
 {
 	struct ncs_options of_job = *options;
 	struct ncs_archive_files files;
@@ -398,7 +401,7 @@ static int run_on_archive(const struct mode_command *command,
 		of_job.job_owner = &files.owner;
 		of_job.files = files.files.path;
 		of_job.file_count = files.files.count;
-		status = run_on_recordings(command, &of_job, live);
+		status = run_on_recordings(command, &of_job);
 		if (options->mode == NCS_MODE_DIAGNOSE &&
 		    options->format == NCS_DUMP_TEXT)
 			say_history(&files, options);
@@ -414,8 +417,7 @@ static void say_not_fetched(const char *host, const char *why)
 
 /* Reads what the archives of hosts have of a job, which is fetched first. */
 static int run_on_archives(const struct mode_command *command,
-			   const struct ncs_options *options,
-			   ncs_command_run *live)
+			   const struct ncs_options *options)
 {
 	struct ncs_options of_fetched = *options;
 	const char *slurm = options->slurm ? options->slurm : "";
@@ -443,7 +445,7 @@ static int run_on_archives(const struct mode_command *command,
 		of_fetched.choice.job = fetch.job;
 		of_fetched.archive_is_copy = true;
 		if (ncs_fetch_from(&fetch, &hosts) > 0)
-			status = run_on_archive(command, &of_fetched, live);
+			status = run_on_archive(command, &of_fetched);
 		ncs_fetch_end(&fetch);
 	}
 	ncs_hostlist_release(&hosts);
@@ -452,24 +454,25 @@ static int run_on_archives(const struct mode_command *command,
 
 int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 {
-	const struct mode_command *command = &commands[options->mode];
+	struct mode_command command = commands[options->mode];
 
+	if (!command.run)
+		command.run = live;
 	if (ncs_hosts_run_each(options))
 		return ncs_hosts_run(options);
 	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
 	    options->mode != NCS_MODE_JOBS && options->mode != NCS_MODE_CLEAN)
 		return options->hosts || options->slurm ?
-			       run_on_archives(command, options, live) :
-			       run_on_archive(command, options, live);
+			       run_on_archives(&command, options) :
+			       run_on_archive(&command, options);
 	if (ncs_options_want_nodes(options))
-		return run_on_streams(command, options, live);
+		return run_on_streams(&command, options);
 
 	if (options->mode == NCS_MODE_REPORT && options->file_count == 0)
-		return run_on_recorded(command, options);
-	if (command->source == ITS_OWN)
-		return command->run(
-			&(struct ncs_command_input){ .options = options });
-	return options->file_count > 0 ?
-		       run_on_recordings(command, options, live) :
-		       run_on_jobs(command, options, live);
+		return run_on_recorded(&command, options);
+	if (command.source == ITS_OWN)
+		return run(&command,
+			   &(struct ncs_command_input){ .options = options });
+	return options->file_count > 0 ? run_on_recordings(&command, options) :
+					 run_on_jobs(&command, options);
 }

@@ -17,6 +17,9 @@ struct ncs_command_input {
 	/* The recordings that `source` reads; NULL if `source` shows the
 	 * present. */
 	struct ncs_replay *replay;
+	/* What is printed at once at the end of a command that says so in the table
+	 * of commands.c; else NULL. */
+	FILE *file;
 };
 
 /* Runs a command. Returns the program's exit status, an enum ncs_exit. */

@@ -286,19 +286,6 @@ static bool read_side(struct ncs_compared *all, size_t side)
 	return false;
 }
 
-static int print(const struct ncs_compared *all)
-{
-	struct ncs_output output;
-
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	if (all->options->format == NCS_DUMP_JSON)
-		print_json(output.file, all);
-	else
-		print_text(output.file, all);
-	return ncs_output_end(&output, NCS_EXIT_OK);
-}
-
 int ncs_compare_run(const struct ncs_command_input *input)
 {
 	struct ncs_compared *all = calloc(1, sizeof(*all));
@@ -313,15 +300,19 @@ int ncs_compare_run(const struct ncs_command_input *input)
 		all->count = ncs_jobs_compare(&all->jobs[0], &all->jobs[1],
 					      &all->differences);
 		ncs_replay_go(&all->replays[1], all->replays[1].until_ns, 0);
-		status = all->options->report_path ?
-				 ncs_report_write(
-					 &(struct ncs_command_input){
-						 .options = all->options,
-						 .source = all->replays[1].source,
-						 .replay = &all->replays[1],
-					 },
-					 all, print_part) :
-				 print(all);
+		status = NCS_EXIT_OK;
+		if (all->options->report_path)
+			status = ncs_report_write(
+				&(struct ncs_command_input){
+					.options = all->options,
+					.source = all->replays[1].source,
+					.replay = &all->replays[1],
+				},
+				all, print_part);
+		else if (all->options->format == NCS_DUMP_JSON)
+			print_json(input->file, all);
+		else
+			print_text(input->file, all);
 	}
 	free(all->differences);
 	for (size_t side = 0; side < 2; side++) {

@@ -43,6 +43,7 @@ struct path_run {
 	size_t part_capacity;
 	const struct ncs_recording *recording;
 	struct path_drawing *drawing; /* NULL if the path is printed */
+	FILE *file;                   /* to print to */
 };
 
 static bool is_in_range(const void *context, const struct ncs_part *part,
@@ -211,7 +212,6 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 		.rank_count = run->rank_count,
 		.owners = run->owners,
 	};
-	struct ncs_output output;
 
 	ncs_recorded_operations_count(run->collectives, &view.count);
 	if (view.report->parts == 0) {
@@ -221,10 +221,8 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 			" only where launches are timed (NCCLSTAT_TIMING)");
 		return NCS_EXIT_NOTHING;
 	}
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	ncs_critical_path_print(output.file, &view);
-	return ncs_output_end(&output, NCS_EXIT_OK);
+	ncs_critical_path_print(run->file, &view);
+	return NCS_EXIT_OK;
 }
 
 /* --- What there is not ---------------------------------------------------- */
@@ -472,7 +470,8 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 
 int ncs_critical_path_run(const struct ncs_command_input *input)
 {
-	struct path_run run = { .options = input->options };
+	struct path_run run = { .options = input->options,
+				.file = input->file };
 	int status = -ENOMEM;
 
 	if (open_run(&run, input->replay))

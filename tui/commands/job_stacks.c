@@ -645,24 +645,19 @@ int ncs_stacks_of_run(const struct ncs_command_input *input)
 {
 	struct ncs_stack *stacks;
 	size_t count = ncs_stacks_parse(input->options->stacks_of, &stacks);
-	struct ncs_output output;
 
 	if (count == 0) {
 		ncs_complain("--stacks-of expects PID:START:NAMESPACE,...");
 		return NCS_EXIT_USAGE;
-	}
-	if (!ncs_output_init(&output)) {
-		free(stacks);
-		return NCS_EXIT_NOTHING;
 	}
 	if (input->options->stacks == NCS_STACKS_LATE)
 		count = sample_late_here(stacks, input->options);
 	else
 		ncs_stacks_read(stacks, count);
 	for (size_t i = 0; i < count; i++) {
-		ncs_stack_print(output.file, &stacks[i]);
+		ncs_stack_print(input->file, &stacks[i]);
 		ncs_stack_forget(&stacks[i]);
 	}
 	free(stacks);
-	return ncs_output_end(&output, NCS_EXIT_OK);
+	return NCS_EXIT_OK;
 }

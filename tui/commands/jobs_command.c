@@ -155,29 +155,26 @@ static void print_json(FILE *file, json_t *const *sorted, size_t count)
 	ncs_json_print(file, document, JSON_COMPACT);
 }
 
-static int print(const struct ncs_options *options, json_t *jobs)
+static int print(const struct ncs_command_input *input, json_t *jobs)
 {
+	const struct ncs_options *options = input->options;
 	size_t all = json_object_size(jobs), count = 0;
 	json_t **sorted = calloc(all + 1, sizeof(json_t *)), *job;
 	const char *key;
-	struct ncs_output output;
 
-	if (!sorted || !ncs_output_init(&output)) {
-		free(sorted);
+	if (!sorted)
 		return NCS_EXIT_NOTHING;
-	}
 	json_object_foreach(jobs, key, job)
 		if (is_chosen(options, job))
 			sorted[count++] = job;
 	if (count > 0)
 		qsort(sorted, count, sizeof(json_t *), by_begin);
 	if (options->jobs_format == NCS_JOBS_JSON)
-		print_json(output.file, sorted, count);
+		print_json(input->file, sorted, count);
 	else
-		print_text(output.file, sorted, count, options->ascii);
+		print_text(input->file, sorted, count, options->ascii);
 	free(sorted);
-	return ncs_output_end(&output,
-			      count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING);
+	return count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
 /* --- A tar file ---------------------------------------------------------- */
@@ -323,7 +320,7 @@ int ncs_jobs_run(const struct ncs_command_input *input)
 			     " watch --archive\" makes one",
 			     path, strerror(-error));
 	else
-		status = print(options, jobs);
+		status = print(input, jobs);
 	json_decref(jobs);
 	return status;
 }

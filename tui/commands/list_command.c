@@ -477,20 +477,14 @@ static int list_segments(FILE *file, const struct ncs_options *options,
 
 int ncs_list_run(const struct ncs_command_input *input)
 {
-	struct ncs_replay *replay = input->replay;
-	struct ncs_output output;
-	int status = NCS_EXIT_OK;
+	const struct ncs_options *options = input->options;
 
-	if (!ncs_output_init(&output))
-		return NCS_EXIT_NOTHING;
-	if (replay)
-		ncs_recording_check(replay->recording);
-	if (!replay)
-		status = list_segments(output.file, input->options,
-				       input->source);
-	else if (input->options->format == NCS_DUMP_JSON)
-		print_recording_json(output.file, replay);
+	if (!input->replay)
+		return list_segments(input->file, options, input->source);
+	ncs_recording_check(input->replay->recording);
+	if (options->format == NCS_DUMP_JSON)
+		print_recording_json(input->file, input->replay);
 	else
-		print_recording(output.file, replay, input->options->ascii);
-	return ncs_output_end(&output, status);
+		print_recording(input->file, input->replay, options->ascii);
+	return NCS_EXIT_OK;
 }

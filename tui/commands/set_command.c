@@ -317,29 +317,26 @@ static void say_nothing_found(const struct ncs_options *options,
 			     directory);
 }
 
-static int set(const struct ncs_options *options, struct ncs_source *source,
-	       struct ncs_model *model, const struct ncs_targets *targets)
+static int set(const struct ncs_command_input *input, struct ncs_model *model,
+	       const struct ncs_targets *targets)
 {
+	const struct ncs_change *change = &input->options->change;
 	uint64_t *words = calloc(targets->count + 1, sizeof(*words));
-	struct ncs_output output;
 	char what[256];
 	size_t asked;
 	bool all_comply;
 
-	if (!words || !ncs_output_init(&output)) {
-		free(words);
+	if (!words)
 		return NCS_EXIT_NOTHING;
-	}
-	ncs_set_text(&options->change, what, sizeof(what));
-	asked = ask(targets, &options->change, words);
-	fprintf(output.file, "asked %zu %s for %s\n", asked, processes(asked),
+	ncs_set_text(change, what, sizeof(what));
+	asked = ask(targets, change, words);
+	fprintf(input->file, "asked %zu %s for %s\n", asked, processes(asked),
 		what);
-	wait_for_answers(model, source, targets, words);
-	all_comply = print_answers(output.file, model, targets, words,
-				   options->ascii);
+	wait_for_answers(model, input->source, targets, words);
+	all_comply = print_answers(input->file, model, targets, words,
+				   input->options->ascii);
 	free(words);
-	return ncs_output_end(&output,
-			      all_comply ? NCS_EXIT_OK : NCS_EXIT_NOTHING);
+	return all_comply ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
 int ncs_set_run(const struct ncs_command_input *input)
@@ -362,7 +359,7 @@ int ncs_set_run(const struct ncs_command_input *input)
 	else if (ncs_targets_find(&targets, &model, &filter) != 0)
 		ncs_complain("%s", strerror(ENOMEM));
 	else if (targets.count > 0)
-		status = set(options, input->source, &model, &targets);
+		status = set(input, &model, &targets);
 	else {
 		say_nothing_found(options, &model);
 		status = ncs_sight_status(0, ncs_count_unreadable(&model));
