@@ -207,86 +207,71 @@ static bool take_option(struct ncs_options *options, enum ncs_option option,
 	return take_mode(options, option, error, error_size);
 }
 
-enum { NO = no_argument, REQUIRED = required_argument };
+enum {
+	NO = no_argument,
+	REQUIRED = required_argument,
+	OPTIONAL = optional_argument,
+};
 
-/* Former spellings. */
-static const struct old_option {
+/* The spellings of options: their names, then former ones. */
+static const struct spelling {
 	const char *name;
 	char letter;
 	int has;
 	enum ncs_option option;
+	/* What a former spelling puts around the argument; else NULL. */
 	const char *before, *after;
-} old_options[] = {
+} spellings[] = {
+#define X(ID, name, letter, has, ...) \
+	{ name, letter, has, NCS_OPTION_##ID, NULL, NULL },
+	NCS_OPTIONS(X)
+#undef X
 #define X(name, letter, has, ID, before, after) \
 	{ name, letter, has, NCS_OPTION_##ID, before, after },
-	NCS_OLD_OPTIONS(X)
+		NCS_OLD_OPTIONS(X)
 #undef X
 };
 
-#define OLD_COUNT (sizeof(old_options) / sizeof(old_options[0]))
+#define SPELLINGS ((int)(sizeof(spellings) / sizeof(spellings[0])))
 
-/* Codes of getopt_long() for long options begin here, above all characters;
- * those of former spellings follow. */
+/* Codes of getopt_long() for long options begin here, above all characters. */
 #define LONG_BASE 256
-#define OLD_BASE (LONG_BASE + (int)NCS_OPTIONS_END)
 
 struct getopt_tables {
-	struct option options[NCS_OPTIONS_END + OLD_COUNT + 1];
-	char letters[1 + 3 * (NCS_OPTIONS_END + OLD_COUNT) + 1];
+	struct option options[SPELLINGS + 1];
+	char letters[1 + 3 * SPELLINGS + 1];
 };
-
-static void add_to_tables(struct getopt_tables *tables, int i,
-			  const char *name, int has, char letter)
-{
-	size_t length = strlen(tables->letters);
-
-	tables->options[i] = (struct option){
-		.name = name,
-		.has_arg = has,
-		.val = LONG_BASE + i,
-	};
-	if (letter)
-		snprintf(tables->letters + length,
-			 sizeof(tables->letters) - length, "%c%.*s", letter,
-			 has, "::");
-}
 
 static void make_tables(struct getopt_tables *tables)
 {
 	memset(tables, 0, sizeof(*tables));
 	/* Distinguishes a missing argument from an unknown option. */
 	tables->letters[0] = ':';
-	for (int i = 0; i < NCS_OPTIONS_END; i++)
-		add_to_tables(tables, i, ncs_option_rows[i].name,
-			      ncs_option_rows[i].has,
-			      ncs_option_rows[i].letter);
-	for (size_t i = 0; i < OLD_COUNT; i++)
-		add_to_tables(tables, NCS_OPTIONS_END + (int)i,
-			      old_options[i].name, old_options[i].has,
-			      old_options[i].letter);
+	for (int i = 0; i < SPELLINGS; i++) {
+		const struct spelling *spelling = &spellings[i];
+
+		tables->options[i] = (struct option){
+			.name = spelling->name,
+			.has_arg = spelling->has,
+			.val = LONG_BASE + i,
+		};
+		if (spelling->letter)
+			ncs_append(tables->letters, sizeof(tables->letters),
+				   "%c%.*s", spelling->letter, spelling->has,
+				   "::");
+	}
 }
 
-/* Returns the former spelling for a code; NULL if it is none. */
-static const struct old_option *find_old(int code)
-{
-	for (size_t i = 0; i < OLD_COUNT; i++)
-		if (code == OLD_BASE + (int)i ||
-		    (old_options[i].letter && code == old_options[i].letter))
-			return &old_options[i];
-	return NULL;
-}
-
-/* Returns the option for a code that getopt_long() returned; -1 if there is
+/* Returns the spelling for a code that getopt_long() returned; NULL if there is
  * none. */
-static int find_option(int code)
+static const struct spelling *find_spelling(int code)
 {
-	if (code >= LONG_BASE && code < LONG_BASE + NCS_OPTIONS_END)
-		return code - LONG_BASE;
-	for (int i = 0; i < NCS_OPTIONS_END; i++)
-		if (ncs_option_rows[i].letter != 0 &&
-		    ncs_option_rows[i].letter == code)
-			return i;
-	return -1;
+	if (code >= LONG_BASE && code < LONG_BASE + SPELLINGS)
+		return &spellings[code - LONG_BASE];
+	for (int i = 0; i < SPELLINGS; i++)
+		if (spellings[i].letter && spellings[i].letter == code)
+			return &spellings[i];
+	return NULL;
 }
 
 /* Says what a word is short for, or what may be meant by it. */
@@ -314,10 +299,9 @@ static void explain_name(const char *word, char *error, size_t error_size)
 /* Explains an error of getopt_long(). */
 static void explain(int code, const char *word, char *error, size_t error_size)
 {
-	const struct old_option *old = find_old(optopt);
-	int option = old ? (int)old->option : find_option(optopt);
+	const struct spelling *spelling = find_spelling(optopt);
 	const struct ncs_option_row *row =
-		option >= 0 ? &ncs_option_rows[option] : NULL;
+		spelling ? &ncs_option_rows[spelling->option] : NULL;
 
 	if (code == ':' && row)
 		snprintf(error, error_size, "--%s expects %s", row->name,
@@ -381,22 +365,22 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, tables.letters, tables.options,
 				   NULL)) != -1) {
-		const struct old_option *old = find_old(code);
-		int option = old ? (int)old->option : find_option(code);
+		const struct spelling *spelling = find_spelling(code);
 		const char *argument = optarg;
 		char joined[NCS_OPTION_VALUE_MAX];
 
-		if (old) {
-			snprintf(joined, sizeof(joined), "%s%s%s", old->before,
-				 optarg ? optarg : "", old->after);
-			argument = joined;
-		}
-		if (option < 0) {
+		if (!spelling) {
 			explain(code, argv[optind - 1], error, error_size);
 			return false;
 		}
-		if (!take_option(options, (enum ncs_option)option, argument,
-				 error, error_size)) {
+		if (spelling->before) {
+			snprintf(joined, sizeof(joined), "%s%s%s",
+				 spelling->before, optarg ? optarg : "",
+				 spelling->after);
+			argument = joined;
+		}
+		if (!take_option(options, spelling->option, argument, error,
+				 error_size)) {
 			suggest_dashes(argv[optind - 1], error, error_size);
 			return false;
 		}
