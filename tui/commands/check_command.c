@@ -20,6 +20,7 @@
 #include "shm/read/job.h"
 #include "shm/read/nccl_processes.h"
 #include "shm/read/paths.h"
+#include "tui/commands/print_values.h"
 #include "tui/commands/run_command.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -89,7 +90,6 @@ static bool check_plugin(FILE *file)
 /* Checks that jobs of this user can publish. */
 static bool check_directory(FILE *file, const char *directory)
 {
-	char room[NCS_FORMAT_MAX];
 	struct statvfs space;
 
 	fprintf(file, "segments  %s: ", directory);
@@ -102,9 +102,8 @@ static bool check_directory(FILE *file, const char *directory)
 		fputs("no job publishes there: it is not on a tmpfs\n", file);
 		return false;
 	}
-	ncs_format_scaled(room, sizeof(room),
-			  (double)space.f_bavail * (double)space.f_frsize, 0);
-	fprintf(file, "writable, %sB free\n", room);
+	ncs_print(file, "writable, $b free\n",
+		  (uint64_t)space.f_bavail * space.f_frsize);
 	return true;
 }
 
@@ -145,13 +144,14 @@ static bool check_setup(FILE *file, const char *directory)
 
 /* --- Processes -------------------------------------------------------------- */
 
-static void user_name(uid_t uid, bool ascii, char *name, size_t size)
+static void user_name(uid_t uid, char *name, size_t size)
 {
 	const struct passwd *user = getpwuid(uid);
 
 	snprintf(name, size, "%u", (unsigned)uid);
 	if (user)
-		ncs_utf8_clean(name, size, user->pw_name, ascii);
+		ncs_utf8_clean(name, size, user->pw_name,
+			       ncs_complains_in_ascii());
 }
 
 /* Prints a command line, cut to what a terminal has room for. */
@@ -176,7 +176,7 @@ static void print_process(FILE *file, const struct ncs_nccl_process *process,
 	char version[16], user[NCS_FORMAT_MAX];
 
 	append_version(process->nccl_version, version, sizeof(version));
-	user_name(process->uid, ascii, user, sizeof(user));
+	user_name(process->uid, user, sizeof(user));
 	fprintf(file, "%7" PRIu32 "  %-8s  %-7s  %-15s  %s", process->pid, user,
 		version, presences[process->presence].name,
 		process->is_linked ? "(NCCL linked into it) " : "");
@@ -185,10 +185,9 @@ static void print_process(FILE *file, const struct ncs_nccl_process *process,
 
 /* Prints what to do about the processes in which the plugin stands like this. */
 static void print_advice(FILE *file, const struct ncs_nccl_processes *processes,
-			 enum ncs_plugin_presence presence, bool ascii)
+			 enum ncs_plugin_presence presence)
 {
 	const struct ncs_nccl_process *first = NULL;
-	char detail[NCS_FORMAT_MAX];
 	size_t count = 0;
 
 	for (size_t i = 0; i < processes->count; i++) {
@@ -201,11 +200,9 @@ static void print_advice(FILE *file, const struct ncs_nccl_processes *processes,
 		return;
 	fprintf(file, "\n%s (%zu): %s\n", presences[presence].name, count,
 		presences[presence].help);
-	if (first->detail[0]) {
-		ncs_utf8_clean(detail, sizeof(detail), first->detail, ascii);
-		fprintf(file, "  in process %" PRIu32 ": %s\n", first->pid,
-			detail);
-	}
+	if (first->detail[0])
+		ncs_print(file, "  in process $n: $s\n", (size_t)first->pid,
+			  first->detail);
 }
 
 static size_t count_publishing(const struct ncs_nccl_processes *processes)
@@ -219,8 +216,7 @@ static size_t count_publishing(const struct ncs_nccl_processes *processes)
 
 /* Names the processes that could not be looked into. */
 static void print_unreadable(FILE *file,
-			     const struct ncs_nccl_processes *processes,
-			     bool ascii)
+			     const struct ncs_nccl_processes *processes)
 {
 	const char *gap = "\nnot looked into: ";
 	char user[NCS_FORMAT_MAX];
@@ -228,10 +224,10 @@ static void print_unreadable(FILE *file,
 	for (size_t i = 0; i < NCS_UNREADABLE_USERS_MAX &&
 			   processes->unreadable[i].count > 0;
 	     i++) {
-		user_name(processes->unreadable[i].uid, ascii, user,
-			  sizeof(user));
-		fprintf(file, "%s%" PRIu64 " of %s", gap,
-			processes->unreadable[i].count, user);
+		user_name(processes->unreadable[i].uid, user, sizeof(user));
+		fputs(gap, file);
+		ncs_print(file, "$u of $s", processes->unreadable[i].count,
+			  user);
 		gap = ", ";
 	}
 	if (gap[0] == ',')
@@ -253,8 +249,8 @@ static void print_all(FILE *file, const struct ncs_nccl_processes *processes,
 	for (size_t i = 0; i < processes->count; i++)
 		print_process(file, &processes->all[i], ascii);
 	for (unsigned i = 0; i < NCS_PRESENCE_COUNT; i++)
-		print_advice(file, processes, i, ascii);
-	print_unreadable(file, processes, ascii);
+		print_advice(file, processes, i);
+	print_unreadable(file, processes);
 	if (unreadable_segments > 0)
 		fprintf(file,
 			"\nsegments that cannot be read: %zu; --list says"

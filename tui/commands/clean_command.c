@@ -9,12 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/base/utf8.h"
 #include "record/archive/archive.h"
 #include "shm/read/clean.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/job_summary.h"
-#include "tui/text/format.h"
+#include "tui/commands/print_values.h"
 #include "tui/text/output.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -37,32 +36,13 @@ struct clean_report {
 
 /* --- Printing ------------------------------------------------------------ */
 
-static void print_path(const struct clean_report *report, const char *what,
-		       const char *path)
-{
-	char clean[2 * PATH_BYTES];
-
-	ncs_utf8_clean(clean, sizeof(clean), path, report->options->ascii);
-	fprintf(report->file, "%s %s", what, clean);
-}
-
-static void print_bytes(const struct clean_report *report, uint64_t bytes)
-{
-	char text[NCS_FORMAT_MAX];
-
-	ncs_format_scaled(text, sizeof(text), (double)bytes, 0);
-	fprintf(report->file, "%sB", text);
-}
-
 /* Prints how long ago that was, since 1970. */
 static void print_age(const struct clean_report *report, uint64_t since_ns)
 {
 	uint64_t now_ns = ncs_dump_stamp(NULL).realtime_ns;
-	char text[NCS_FORMAT_MAX];
 
-	ncs_format_duration(text, sizeof(text),
-			    now_ns > since_ns ? now_ns - since_ns : 0, 0);
-	fprintf(report->file, "%s", text);
+	ncs_print(report->file, "$d",
+		  now_ns > since_ns ? now_ns - since_ns : 0);
 }
 
 /* Counts what was kept or removed, and begins its line. */
@@ -71,18 +51,15 @@ static void begin_line(struct clean_report *report, bool is_kept,
 {
 	*(is_kept ? &report->kept : &report->removed) += 1;
 	*(is_kept ? &report->kept_bytes : &report->removed_bytes) += bytes;
-	print_path(report, is_kept ? "kept" : "removed", path);
-	fputs(": ", report->file);
-	print_bytes(report, bytes);
+	ncs_print(report->file, "$s $s: $b", is_kept ? "kept" : "removed", path,
+		  bytes);
 }
 
 static void print_sum(const struct clean_report *report)
 {
-	fprintf(report->file, "removed %zu, ", report->removed);
-	print_bytes(report, report->removed_bytes);
-	fprintf(report->file, "; kept %zu, ", report->kept);
-	print_bytes(report, report->kept_bytes);
-	fputc('\n', report->file);
+	ncs_print(report->file, "removed $n, $b; kept $n, $b\n",
+		  report->removed, report->removed_bytes, report->kept,
+		  report->kept_bytes);
 }
 
 static void complain(struct clean_report *report, const char *path, int error)
@@ -184,12 +161,10 @@ static void tell_of_archive(const struct clean_report *report)
 	    ncs_archive_clean(path, &all, NULL, count_job, &sums) != 0 ||
 	    sums.kept == 0)
 		return;
-	print_path(report, "kept", path);
-	fputs(": ", report->file);
-	print_bytes(report, sums.kept_bytes);
-	fprintf(report->file, " of %zu job%s; \"ncclstat --clean --archive"
-			      " --retain=30d\" removes what is older\n",
-		sums.kept, sums.kept == 1 ? "" : "s");
+	ncs_print(report->file,
+		  "kept $s: $b of $n job$s; \"ncclstat --clean --archive"
+		  " --retain=30d\" removes what is older\n",
+		  path, sums.kept_bytes, sums.kept, sums.kept == 1 ? "" : "s");
 }
 
 /* --- Segments --------------------------------------------------------------- */
@@ -227,8 +202,7 @@ static void clean_segments(struct clean_report *report)
 	} else if (report->removed + report->kept > 0) {
 		print_sum(report);
 	} else if (!report->failed) {
-		print_path(report, "nothing to remove in", directory);
-		fputc('\n', report->file);
+		ncs_print(report->file, "nothing to remove in $s\n", directory);
 	}
 	tell_of_archive(report);
 }

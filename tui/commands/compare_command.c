@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/size_class.h"
 #include "record/replay/differences.h"
@@ -35,22 +34,20 @@ static void print_job(FILE *file, const struct ncs_compared *all, size_t side)
 {
 	const struct ncs_recorded_job *job = &all->jobs[side];
 	const struct ncs_episodes *episodes = &job->search->found;
-	bool ascii = all->options->ascii;
-	char text[NCS_EPISODE_BYTES], length[32];
+	char length[32];
 
-	ncs_utf8_clean(text, sizeof(text), all->options->files[side], ascii);
 	ncs_instant_print(job->length_ns, length, sizeof(length));
-	fprintf(file, "%s: %s, %s, %zu rank%s%s\n", sides[side], text, length,
-		job->ranks, job->ranks == 1 ? "" : "s",
-		episodes->count == 0 ? ", nothing was slow or stuck" : "");
+	ncs_print(file, "$s: $s, $s, $n rank$s$s\n", sides[side],
+		  all->options->files[side], length, job->ranks,
+		  job->ranks == 1 ? "" : "s",
+		  episodes->count == 0 ? ", nothing was slow or stuck" : "");
 	for (size_t i = 0; i < episodes->count && i < EPISODES_PRINTED; i++) {
 		const struct ncs_episode *episode = &episodes->all[i];
 
-		ncs_utf8_clean(text, sizeof(text), episode->sentence, ascii);
-		ncs_format_duration(length, sizeof(length),
-				    episode->until_ns - episode->from_ns, 0);
-		fprintf(file, "  %s for %s: %s\n",
-			ncs_severity_name(episode->severity), length, text);
+		ncs_print(file, "  $s for $d: $s\n",
+			  ncs_severity_name(episode->severity),
+			  episode->until_ns - episode->from_ns,
+			  episode->sentence);
 	}
 	if (episodes->count > EPISODES_PRINTED)
 		fprintf(file, "  and %zu more: --diagnose tells them\n",

@@ -14,6 +14,7 @@
 #include "ncclstat/abi_header.h"
 #include "ncclstat/tables/what_if.def"
 #include "tui/commands/json_values.h"
+#include "tui/commands/print_values.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 
@@ -136,18 +137,17 @@ static void conclude(char *text, size_t size, const struct ncs_path_view *view)
 
 #define TIME_COLUMNS 9
 
-/* Formats a time; one that is negative as 0. */
-static void format_ns(char text[NCS_FORMAT_MAX], double ns)
+/* Returns a time to be printed: one that is negative is 0. */
+static uint64_t from_zero(double ns)
 {
-	ncs_format_duration(text, NCS_FORMAT_MAX, ns > 0 ? (uint64_t)ns : 0, 0);
+	return ns > 0 ? (uint64_t)ns : 0;
 }
 
 static void print_time(FILE *file, double ns)
 {
 	char text[NCS_FORMAT_MAX];
 
-	ncs_format_duration(text, sizeof(text), ns > 0 ? (uint64_t)ns : 0,
-			    TIME_COLUMNS);
+	ncs_format_duration(text, sizeof(text), from_zero(ns), TIME_COLUMNS);
 	fprintf(file, "%*s", TIME_COLUMNS, text);
 }
 
@@ -228,28 +228,22 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 	double error = percent(report->sums[0].elapsed_ns - report->measured_ns,
 			       report->measured_ns);
 	uint64_t transfers_ns = view->replay->error_ns;
-	char text[NCS_FORMAT_MAX];
 
-	ncs_format_duration(text, sizeof(text), (uint64_t)report->measured_ns,
-			    0);
-	fprintf(file, "critical path of %" PRIu64 " operations\nelapsed %s",
-		report->operations, text);
+	ncs_print(file, "critical path of $u operations\nelapsed $d",
+		  report->operations, (uint64_t)report->measured_ns);
 	if (fabs(error) >= 0.005)
 		fprintf(file, "; replayed without any change %+.2f %%", error);
 	fputc('\n', file);
 	if (ncs_recording_host_count(view->replay->recording) > 1) {
-		if (transfers_ns == UINT64_MAX) {
+		if (transfers_ns == UINT64_MAX)
 			fputs("how far apart the clocks of the hosts are is not"
 			      " known\n",
 			      file);
-		} else {
-			ncs_format_duration(text, sizeof(text), transfers_ns,
-					    0);
-			fprintf(file,
-				"clocks of the hosts are within %s of each"
-				" other\n",
-				text);
-		}
+		else
+			ncs_print(file,
+				  "clocks of the hosts are within $d of each"
+				  " other\n",
+				  transfers_ns);
 	}
 	print_trust(file, view);
 }
@@ -404,9 +398,6 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 static void print_cost(FILE *file, const struct ncs_path_sum *before,
 		       const struct ncs_path_sum *sum)
 {
-	char least[NCS_FORMAT_MAX], most[NCS_FORMAT_MAX];
-	char small[NCS_FORMAT_MAX], large[NCS_FORMAT_MAX];
-
 	if (!sum->cost)
 		return;
 	if (sum->cost->unknown != NCS_COST_KNOWN) {
@@ -416,12 +407,11 @@ static void print_cost(FILE *file, const struct ncs_path_sum *before,
 	}
 	if (!sum->is_known)
 		return;
-	format_ns(least, sum->at_least_ns);
-	format_ns(most, sum->at_most_ns);
-	format_ns(small, before->elapsed_ns - sum->at_most_ns);
-	format_ns(large, before->elapsed_ns - sum->at_least_ns);
-	fprintf(file, "%38s between %s and %s: gains between %s and %s\n", "",
-		least, most, small, large);
+	fprintf(file, "%38s", "");
+	ncs_print(file, " between $d and $d: gains between $d and $d\n",
+		  from_zero(sum->at_least_ns), from_zero(sum->at_most_ns),
+		  from_zero(before->elapsed_ns - sum->at_most_ns),
+		  from_zero(before->elapsed_ns - sum->at_least_ns));
 }
 
 static void print_scenarios(FILE *file, const struct ncs_path_view *view)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "record/replay/replay_search.h"
@@ -15,6 +14,7 @@
 #include "tui/commands/dump_command.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/json_values.h"
+#include "tui/commands/print_values.h"
 #include "tui/commands/ras.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
@@ -32,104 +32,87 @@
 
 /* --- Text ---------------------------------------------------------------- */
 
-static void print_clean(FILE *file, const char *before, const char *raw,
-			bool ascii)
-{
-	char clean[NCS_SENTENCE_MAX];
-
-	ncs_utf8_clean(clean, sizeof(clean), raw, ascii);
-	fprintf(file, "%s%s\n", before, clean);
-}
-
 static void print_finding(FILE *file, const struct ncs_finding *finding,
-			  const struct ncs_ras *ras, bool ascii)
+			  const struct ncs_ras *ras)
 {
-	char text[NCS_SENTENCE_MAX], head[32];
+	const struct ncs_party *const parties[] = { &finding->root,
+						    &finding->peer };
+	char text[NCS_SENTENCE_MAX];
 
 	ncs_finding_sentence(finding, text, sizeof(text));
-	snprintf(head, sizeof(head),
-		 "\n%s: ", ncs_severity_name(finding->severity));
-	print_clean(file, head, text, ascii);
+	ncs_print(file, "\n$s: $s\n", ncs_severity_name(finding->severity),
+		  text);
 	ncs_finding_certainty(finding, text, sizeof(text));
 	fprintf(file, "  verdict: %s, %s (%s)\n",
 		ncs_verdict_name(finding->verdict),
 		ncs_confidence_name(finding->confidence), text);
-	if (ncs_party_where(&finding->root, text, sizeof(text)))
-		print_clean(file, "  where: ", text, ascii);
-	if (ncs_party_where(&finding->peer, text, sizeof(text)))
-		print_clean(file, "  where: ", text, ascii);
+	for (size_t i = 0; i < 2; i++)
+		if (ncs_party_where(parties[i], text, sizeof(text)))
+			ncs_print(file, "  where: $s\n", text);
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		ncs_evidence_text(&finding->evidence[i], text, sizeof(text));
-		print_clean(file, "  seen: ", text, ascii);
+		ncs_print(file, "  seen: $s\n", text);
 	}
 	for (size_t i = 0; ncs_ras_text(ras, finding->root.communicator, i,
 					text, sizeof(text));
 	     i++)
-		print_clean(file, "  seen: ", text, ascii);
+		ncs_print(file, "  seen: $s\n", text);
 	fprintf(file, "  next: %s\n", ncs_finding_next(finding));
 	for (size_t i = 0; ncs_finding_command(finding, i, text, sizeof(text));
 	     i++)
-		print_clean(file, "  try: ", text, ascii);
+		ncs_print(file, "  try: $s\n", text);
 }
 
-/* Prints from when to when an episode was, and what it was. */
-static void print_episode(FILE *file, const struct ncs_episode *episode,
-			  const struct ncs_replay *replay, bool ascii)
-{
-	char from[32], until[40], head[96];
-
-	ncs_replay_print_time(replay, episode->from_ns, from, sizeof(from));
-	snprintf(until, sizeof(until), " on");
-	if (episode->until_ns != replay->until_ns) {
-		char at[32];
-
-		ncs_replay_print_time(replay, episode->until_ns, at,
-				      sizeof(at));
-		snprintf(until, sizeof(until), " to %s", at);
-	}
-	snprintf(head, sizeof(head), "%s from %s%s: ",
-		 ncs_severity_name(episode->severity), from, until);
-	print_clean(file, head, episode->sentence, ascii);
-}
-
-/* Prints the episodes of a recording, if all of it was searched. */
-static void print_episodes(FILE *file, const struct ncs_stamp *stamp,
-			   bool ascii)
+/* Prints the episodes of a recording, from when to when each was, if all of it was
+ * searched. */
+static void print_episodes(FILE *file, const struct ncs_stamp *stamp)
 {
 	const struct ncs_episodes *episodes = stamp->episodes;
+	const struct ncs_replay *replay = stamp->replay;
 
-	if (!episodes)
+	if (!episodes || episodes->count == 0)
 		return;
-	if (episodes->count > 0)
-		fputc('\n', file);
-	for (size_t i = 0; i < episodes->count && i < EPISODES_PRINTED; i++)
-		print_episode(file, &episodes->all[i], stamp->replay, ascii);
+	fputc('\n', file);
+	for (size_t i = 0; i < episodes->count && i < EPISODES_PRINTED; i++) {
+		const struct ncs_episode *episode = &episodes->all[i];
+
+		ncs_print(file, "$s from $t",
+			  ncs_severity_name(episode->severity), replay,
+			  episode->from_ns);
+		if (episode->until_ns == replay->until_ns)
+			fputs(" on", file);
+		else
+			ncs_print(file, " to $t", replay, episode->until_ns);
+		ncs_print(file, ": $s\n", episode->sentence);
+	}
 	if (episodes->count > EPISODES_PRINTED)
 		fprintf(file, "and %zu more: --diagnose=json has them\n",
 			episodes->count - EPISODES_PRINTED);
-	if (episodes->count > 0)
-		fputs("\nat the end of the recording:\n", file);
+	fputs("\nat the end of the recording:\n", file);
 }
 
 /* Prints what was not checked: of the model, and of a recording as far as it was
  * read. */
 static void print_unchecked(FILE *file, const struct ncs_model *model,
-			    const struct ncs_replay *replay, bool ascii)
+			    const struct ncs_replay *replay)
 {
 	uint64_t chunks =
 		replay ? ncs_recording_facts(replay->recording)->damaged_chunks :
 			 0;
-	const char *head = "\nnot checked: ";
+	const char *gap = "\n";
 	char text[NCS_SENTENCE_MAX];
 
 	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text));
 	     i++) {
-		print_clean(file, head, text, ascii);
-		head = "not checked: ";
+		fputs(gap, file);
+		ncs_print(file, "not checked: $s\n", text);
+		gap = "";
 	}
-	if (chunks > 0)
-		fprintf(file, "%s%" PRIu64 " damaged chunk%s of the recording\n",
-			head, chunks, chunks == 1 ? "" : "s");
+	if (chunks == 0)
+		return;
+	fputs(gap, file);
+	ncs_print(file, "not checked: $u damaged chunk$s of the recording\n",
+		  chunks, chunks == 1 ? "" : "s");
 }
 
 /* Prints the findings for users. */
@@ -138,18 +121,17 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_stamp *stamp, bool ascii)
 {
 	ncs_dump_head(file, model, stamp, ascii);
-	print_episodes(file, stamp, ascii);
+	print_episodes(file, stamp);
 	if (diagnosis->count == 0) {
 		fputc('\n', file);
 		ncs_dump_verdict(file, model, 0, ascii);
 	}
 	for (size_t i = 0; i < diagnosis->count; i++)
-		print_finding(file, &diagnosis->findings[i], stamp->ras,
-			      ascii);
+		print_finding(file, &diagnosis->findings[i], stamp->ras);
 	ncs_dump_step(file, model, 0, ascii);
 	if (stamp->stacks)
 		ncs_job_stacks_text(file, stamp->stacks, ascii);
-	print_unchecked(file, model, stamp->replay, ascii);
+	print_unchecked(file, model, stamp->replay);
 	ncs_dump_unreadable(file, model, ascii);
 }
 

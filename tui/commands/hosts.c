@@ -7,15 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/utf8.h"
 #include "fleet/launch/everywhere.h"
 #include "fleet/launch/lookups.h"
 #include "tui/commands/follow.h"
+#include "tui/commands/print_values.h"
 #include "tui/commands/set_command.h"
 #include "tui/text/output.h"
-
-/* Room for a line that a host printed; what is longer is cut off. */
-#define LINE_BYTES 8192u
 
 bool ncs_hosts_find(const struct ncs_options *options,
 		    struct ncs_hostlist *hosts)
@@ -77,16 +74,15 @@ static void add_options(struct ncs_words *words,
 
 /* Prints what a host printed, each line after the host's name. */
 static void print_outcome(FILE *file, const char *host,
-			  const struct ncs_outcome *outcome, bool ascii)
+			  const struct ncs_outcome *outcome)
 {
-	char *rest = outcome->text, *line, clean[LINE_BYTES];
+	char *rest = outcome->text, *line;
 
 	while (rest && (line = strsep(&rest, "\n"))) {
 		/* No empty line after the last one. */
 		if (!rest && !line[0])
 			break;
-		ncs_utf8_clean(clean, sizeof(clean), line, ascii);
-		fprintf(file, "%s: %s\n", host, clean);
+		ncs_print(file, "$s: $s\n", host, line);
 	}
 	if (outcome->why[0])
 		ncs_complain("%s: %s", host, outcome->why);
@@ -116,7 +112,7 @@ int ncs_hosts_run(const struct ncs_options *options)
 	} else if (!error) {
 		for (size_t i = 0; i < hosts.count; i++) {
 			print_outcome(output.file, hosts.hosts[i]->name,
-				      &outcomes[i], options->ascii);
+				      &outcomes[i]);
 			if (!outcomes[i].is_good)
 				status = NCS_EXIT_NOTHING;
 		}

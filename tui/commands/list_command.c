@@ -16,128 +16,90 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/json_values.h"
+#include "tui/commands/print_values.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
 /* --- Recordings as text ---------------------------------------------------- */
 
-struct recording_listing {
-	FILE *file;
-	const struct ncs_replay *replay;
-	bool ascii;
-};
-
-static void print_clean(const struct recording_listing *listing,
-			const char *before, const char *raw)
-{
-	char clean[4096 + 1];
-
-	ncs_utf8_clean(clean, sizeof(clean), raw, listing->ascii);
-	fprintf(listing->file, "%s%s", before, clean);
-}
-
-static void print_file(const struct recording_listing *listing, size_t index)
+static void print_file(FILE *file, const struct ncs_replay *replay,
+		       size_t index)
 {
 	struct ncs_recorded_file_facts facts;
 	char begun[64];
 
-	ncs_recording_file(listing->replay->recording, index, &facts);
-	print_clean(listing, "", facts.path);
-	print_clean(listing, ": host ",
-		    ncs_recording_host(listing->replay->recording, facts.host)
-			    ->name);
+	ncs_recording_file(replay->recording, index, &facts);
 	ncs_dump_time(begun, sizeof(begun),
-		      ncs_replay_realtime_ns(listing->replay, facts.begun_ns));
-	fprintf(listing->file, "%s%s", begun[0] ? ", begun " : "", begun);
+		      ncs_replay_realtime_ns(replay, facts.begun_ns));
+	ncs_print(file, "$s: host $s$s$s", facts.path,
+		  ncs_recording_host(replay->recording, facts.host)->name,
+		  begun[0] ? ", begun " : "", begun);
 	if (facts.run != 0)
-		fprintf(listing->file, ", run %016" PRIx64, facts.run);
-	fprintf(listing->file,
-		", file %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " records",
-		facts.number + 1, facts.bytes, facts.records);
+		fprintf(file, ", run %016" PRIx64, facts.run);
+	ncs_print(file, ", file $u, $u bytes, $u records", facts.number + 1,
+		  facts.bytes, facts.records);
 	if (facts.damaged_chunks > 0)
-		fprintf(listing->file, ", %" PRIu64 " damaged chunks",
-			facts.damaged_chunks);
+		ncs_print(file, ", $u damaged chunks", facts.damaged_chunks);
 	if (facts.skipped_bytes > 0)
-		fprintf(listing->file, ", %" PRIu64 " bytes that are no chunk",
-			facts.skipped_bytes);
-	fputs(facts.is_cut ? ", cut or still growing\n" : ", whole\n",
-	      listing->file);
+		ncs_print(file, ", $u bytes that are no chunk",
+			  facts.skipped_bytes);
+	fputs(facts.is_cut ? ", cut or still growing\n" : ", whole\n", file);
 }
 
-/* Prints the evidence for the alignment of a host's clock. */
-static void print_knowledge(const struct recording_listing *listing,
-			    const struct ncs_aligned *aligned)
-{
-	if (aligned->by == NCS_ALIGNED_BY_TRAFFIC) {
-		fprintf(listing->file, ", by %" PRIu64 " facts of its traffic",
-			aligned->facts);
-		if (aligned->violations > 0)
-			fprintf(listing->file, ", %" PRIu64 " contradicted",
-				aligned->violations);
-		if (aligned->is_uneven)
-			fputs(", its clock or another ran unevenly",
-			      listing->file);
-	} else {
-		fputs(", by CLOCK_REALTIME: it has no traffic both ways",
-		      listing->file);
-	}
-	if (aligned->realtime_steps > 0)
-		fprintf(listing->file,
-			", CLOCK_REALTIME was set %" PRIu64 " time%s",
-			aligned->realtime_steps,
-			aligned->realtime_steps == 1 ? "" : "s");
-}
-
-static void print_host(const struct recording_listing *listing, size_t index)
+/* Prints the alignment of a host's clock, and the evidence for it. */
+static void print_host(FILE *file, const struct ncs_replay *replay,
+		       size_t index)
 {
 	const struct ncs_recorded_host *host =
-		ncs_recording_host(listing->replay->recording, index);
-	char text[NCS_FORMAT_MAX];
+		ncs_recording_host(replay->recording, index);
+	const struct ncs_aligned *aligned = &replay->alignment.hosts[index];
+	uint64_t steps = aligned->realtime_steps;
 
-	print_clean(listing, "clock of ", host->name);
-	fprintf(listing->file, ": %+.9f s moved, drift %+.3f ppm, ",
+	ncs_print(file, "clock of $s: ", host->name);
+	fprintf(file, "%+.9f s moved, drift %+.3f ppm, ",
 		(double)host->offset_ns / 1e9, host->drift * 1e6);
-	if (host->error_ns == UINT64_MAX) {
-		fputs("error not known", listing->file);
+	if (host->error_ns == UINT64_MAX)
+		fputs("error not known", file);
+	else
+		ncs_print(file, "error $d at most", host->error_ns);
+	if (aligned->by == NCS_ALIGNED_BY_TRAFFIC) {
+		ncs_print(file, ", by $u facts of its traffic", aligned->facts);
+		if (aligned->violations > 0)
+			ncs_print(file, ", $u contradicted",
+				  aligned->violations);
+		if (aligned->is_uneven)
+			fputs(", its clock or another ran unevenly", file);
 	} else {
-		ncs_format_duration(text, sizeof(text), host->error_ns, 0);
-		fprintf(listing->file, "error %s at most", text);
+		fputs(", by CLOCK_REALTIME: it has no traffic both ways", file);
 	}
-	print_knowledge(listing, &listing->replay->alignment.hosts[index]);
-	fputc('\n', listing->file);
+	if (steps > 0)
+		ncs_print(file, ", CLOCK_REALTIME was set $u time$s", steps,
+			  steps == 1 ? "" : "s");
+	fputc('\n', file);
 }
 
 /* Prints the evidence by which the clocks of all hosts were aligned. */
-static void print_alignment(const struct recording_listing *listing)
+static void print_alignment(FILE *file,
+			    const struct ncs_recording_alignment *alignment)
 {
-	const struct ncs_recording_alignment *alignment =
-		&listing->replay->alignment;
-	char text[NCS_FORMAT_MAX];
-
 	if (alignment->host_count == 0)
 		return;
-	fprintf(listing->file,
-		"clocks: %" PRIu64 " messages and %" PRIu64
-		" collectives in %u window%s, ",
-		alignment->messages.messages, alignment->collectives,
-		alignment->windows, alignment->windows == 1 ? "" : "s");
-	ncs_format_duration(text, sizeof(text), alignment->windows_ns, 0);
-	fprintf(listing->file, "%s of ", text);
-	ncs_format_duration(text, sizeof(text), alignment->length_ns, 0);
-	fprintf(listing->file, "%s; ", text);
-	fprintf(listing->file, "%zu pairs of hosts", alignment->quality.pairs);
+	ncs_print(file,
+		  "clocks: $u messages and $u collectives in $n window$s, $d of"
+		  " $d; $n pairs of hosts",
+		  alignment->messages.messages, alignment->collectives,
+		  (size_t)alignment->windows,
+		  alignment->windows == 1 ? "" : "s", alignment->windows_ns,
+		  alignment->length_ns, alignment->quality.pairs);
 	if (alignment->quality.one_way > 0)
-		fprintf(listing->file, ", %zu more with traffic one way only",
-			alignment->quality.one_way);
-	if (alignment->quality.loop_ns > 0) {
-		ncs_format_duration(text, sizeof(text),
-				    alignment->quality.loop_ns, 0);
-		fprintf(listing->file,
-			", which contradict each other by %s more than their"
-			" errors",
-			text);
-	}
-	fputc('\n', listing->file);
+		ncs_print(file, ", $n more with traffic one way only",
+			  alignment->quality.one_way);
+	if (alignment->quality.loop_ns > 0)
+		ncs_print(file,
+			  ", which contradict each other by $d more than their"
+			  " errors",
+			  alignment->quality.loop_ns);
+	fputc('\n', file);
 }
 
 /* Returns the identity of a recorded rank: in its last state, which has the most
@@ -162,10 +124,10 @@ static struct ncs_identity identity_of(const struct ncs_replay *replay,
 	return identity;
 }
 
-static void print_time(const struct recording_listing *listing,
+static void print_time(FILE *file, const struct ncs_replay *replay,
 		       uint64_t time_ns)
 {
-	uint64_t from_ns = listing->replay->all.from_ns;
+	uint64_t from_ns = replay->all.from_ns;
 	char text[32];
 
 	/* Records that were in the rings when the recording began are from
@@ -174,14 +136,15 @@ static void print_time(const struct recording_listing *listing,
 					      from_ns - time_ns,
 			  text + 1, sizeof(text) - 1);
 	text[0] = '-';
-	fprintf(listing->file, "  %12s", time_ns < from_ns ? text : text + 1);
+	fprintf(file, "  %12s", time_ns < from_ns ? text : text + 1);
 }
 
-static void print_rank(const struct recording_listing *listing, size_t index)
+static void print_rank(FILE *file, const struct ncs_replay *replay,
+		       size_t index, bool ascii)
 {
 	const struct ncs_recorded_rank *rank =
-		ncs_recording_rank(listing->replay->recording, index);
-	struct ncs_identity identity = identity_of(listing->replay, index);
+		ncs_recording_rank(replay->recording, index);
+	struct ncs_identity identity = identity_of(replay, index);
 	char comm[NCS_FORMAT_MAX] = "-", number[16] = "-";
 	char raw[sizeof(identity.comm_name)];
 
@@ -189,32 +152,29 @@ static void print_rank(const struct recording_listing *listing, size_t index)
 		snprintf(number, sizeof(number), "%" PRId32, identity.rank);
 	ncs_comm_text(&identity, raw, sizeof(raw));
 	if (raw[0])
-		ncs_utf8_clean(comm, sizeof(comm), raw, listing->ascii);
-	fprintf(listing->file, "%7" PRIu32 "  %4s  %-16s", rank->header->pid,
-		number, comm);
-	print_time(listing, rank->from_ns);
-	print_time(listing, rank->until_ns);
-	fprintf(listing->file, "  %10" PRIu64 "  %8" PRIu64, rank->records,
-		rank->lost);
-	print_clean(listing, "  ", rank->id);
-	fputc('\n', listing->file);
+		ncs_utf8_clean(comm, sizeof(comm), raw, ascii);
+	fprintf(file, "%7" PRIu32 "  %4s  %-16s", rank->header->pid, number,
+		comm);
+	print_time(file, replay, rank->from_ns);
+	print_time(file, replay, rank->until_ns);
+	fprintf(file, "  %10" PRIu64 "  %8" PRIu64, rank->records, rank->lost);
+	ncs_print(file, "  $s\n", rank->id);
 }
 
 /* Prints the contents of each file of recordings, the hosts' clocks, and the ranks. */
 static void print_recording(FILE *file, const struct ncs_replay *replay,
 			    bool ascii)
 {
-	const struct recording_listing all = { file, replay, ascii };
 	struct ncs_recording *recording = replay->recording;
 	size_t hosts = ncs_recording_host_count(recording);
 	size_t ranks = ncs_recording_rank_count(recording);
 	char length[32];
 
 	for (size_t i = 0; i < ncs_recording_facts(recording)->files; i++)
-		print_file(&all, i);
+		print_file(file, replay, i);
 	for (size_t i = 1; i < hosts; i++)
-		print_host(&all, i);
-	print_alignment(&all);
+		print_host(file, replay, i);
+	print_alignment(file, &replay->alignment);
 	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
 			  sizeof(length));
 	fprintf(file, "%s long, %zu rank%s\n", length, ranks,
@@ -224,7 +184,7 @@ static void print_recording(FILE *file, const struct ncs_replay *replay,
 			"PID", "RANK", "COMM", "FROM", "UNTIL", "RECORDS",
 			"LOST", "PATH");
 	for (size_t i = 0; i < ranks; i++)
-		print_rank(&all, i);
+		print_rank(file, replay, i, ascii);
 }
 
 /* --- JSON ------------------------------------------------------------------ */

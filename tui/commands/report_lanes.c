@@ -266,7 +266,7 @@ static void draw_frame(FILE *file, const struct lanes *lanes)
 
 		draw_line(file, x, 0, x, lanes->height + 4);
 		ncs_html_print(file, "<text x=\"$x%\" y=\"$f\">$t</text>\n", x,
-			       lanes->height + 16, lanes->report,
+			       lanes->height + 16, lanes->report->replay,
 			       lanes->from_ns + DRAWN_NS / TICKS * i);
 	}
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "tui/commands/dump_command.h"
+#include "tui/commands/print_values.h"
 #include "tui/text/finding_text.h"
 
 /* The most slices of a graph of waits over time. */
@@ -78,12 +79,5 @@ int ncs_report_write(const struct ncs_command_input *input,
 	" aria-labelledby=\"" id "-title " id "-desc\">\n<title id=\"" id \
 	"-title\">" name "</title>\n<desc id=\"" id "-desc\">" description \
 	"</desc>\n"
-
-/* Prints HTML, in which these stand for an argument:
- *   $s  a text of any bytes, cleaned and escaped   $f  a double, two digits; $x three
- *   $v  a struct ncs_value *, as tables show it    $n  a size_t
- *   $d  a duration, a uint64_t in ns
- *   $t  a struct ncs_report *, and a time of its recording, a uint64_t in ns */
-void ncs_html_print(FILE *file, const char *html, ...);
 
 #endif

@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/moving.h"
+#include "analysis/model/peaks.h"
 #include "ncclstat/version.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"
+#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
+#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 /* More rows of a table, and ranks of a matrix, are left to the data. */
@@ -76,8 +78,9 @@ int ncs_report_verdict(FILE *file, const struct ncs_report *report)
 		ncs_html_print(file,
 			       "<p class=\"verdict\"><strong class=\"$s\">$s"
 			       "</strong> from $t to $t: $s</p>\n",
-			       name, name, report, worst->from_ns, report,
-			       worst->until_ns, worst->sentence);
+			       name, name, report->replay, worst->from_ns,
+			       report->replay, worst->until_ns,
+			       worst->sentence);
 		/* The findings below have the same sentence. */
 		end = diagnosis->count > 0 ?
 			      "<p>At the end of the recording:</p>\n" :
@@ -128,7 +131,7 @@ static void append_culprit(const struct ncs_report *report,
 		    rank->now.identity.rank != episode->rank ||
 		    strcmp(rank->communicator->key, episode->communicator) != 0)
 			continue;
-		ncs_append(text, size, "%s", ncs_rank_of(rank).text);
+		ncs_append_rank_of(rank, text, size);
 		return;
 	}
 	snprintf(text, size, "it");
@@ -140,23 +143,22 @@ int ncs_report_gain(FILE *file, const struct ncs_report *report)
 
 	for (size_t i = 0; i < episodes->count; i++) {
 		const struct ncs_episode *one = &episodes->all[i];
-		char name[300] = "";
-		struct ncs_phrase after;
+		char name[300] = "", after[64] = "";
 
 		if (one->step_ns <= 0 || one->share <= 0)
 			continue;
 		append_culprit(report, one, name, sizeof(name));
-		after = ncs_bounded(100 * one->step_ns * (1 - one->share),
-				    100 * one->step_ns * (1 - one->share_most),
-				    100 * one->step_ns *
-					    (1 - one->share_least));
+		ncs_append_bounded(after, sizeof(after),
+				   100 * one->step_ns * (1 - one->share),
+				   100 * one->step_ns * (1 - one->share_most),
+				   100 * one->step_ns * (1 - one->share_least));
 		ncs_html_print(
 			file,
 			"<p>Gain: without $s, 100 steps take $s in place of"
 			" $d, as it was from $t to $t: $n % is avoidable.</p>\n",
-			name, after.text, (uint64_t)(100 * one->step_ns),
-			report, one->from_ns, report, one->until_ns,
-			(size_t)(100 * one->share + 0.5));
+			name, after, (uint64_t)(100 * one->step_ns),
+			report->replay, one->from_ns, report->replay,
+			one->until_ns, (size_t)(100 * one->share + 0.5));
 		return 0;
 	}
 	return 0;
@@ -186,8 +188,8 @@ int ncs_report_episodes(FILE *file, const struct ncs_report *report)
 			       "<td class=\"n\">$t</td><td class=\"n\">$t</td>"
 			       "<td class=\"n\">$d</td><td class=\"n\">$v</td>"
 			       "<td class=\"text\">$s</td></tr>\n",
-			       name, name, report, episode->from_ns, report,
-			       episode->until_ns,
+			       name, name, report->replay, episode->from_ns,
+			       report->replay, episode->until_ns,
 			       episode->until_ns - episode->from_ns, &cost,
 			       episode->sentence);
 	}
@@ -426,7 +428,7 @@ int ncs_report_made(FILE *file, const struct ncs_report *report)
 		       "<ul>\n<li>by ncclstat " NCS_VERSION_TEXT ", from a"
 		       " recording that began at $s and took $t</li>\n"
 		       "<li><code>ncclstat$s --report=$s",
-		       text[0] ? text : "-", report, replay->all.until_ns,
+		       text[0] ? text : "-", replay, replay->all.until_ns,
 		       report->compared ? " --compare" : "",
 		       options->report_path);
 	if (options->given & NCS_OPTION_BIT(NCS_OPTION_DURATION))

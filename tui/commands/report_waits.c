@@ -37,10 +37,10 @@ static void draw_times(FILE *file, const struct ncs_report *report)
 			       "<text x=\"$f\" y=\"$f\" text-anchor=\"$s\">$t"
 			       "</text>\n",
 			       WIDTH * i / TICKS, HEIGHT + 17,
-			       i == 0	  ? "start" :
+			       i == 0     ? "start" :
 			       i == TICKS ? "end" :
 					    "middle",
-			       report,
+			       replay,
 			       replay->from_ns +
 				       (replay->until_ns - replay->from_ns) /
 					       TICKS * i);
@@ -107,8 +107,8 @@ int ncs_report_steps(FILE *file, const struct ncs_report *report)
 {
 	double most = 0;
 
-	ncs_html_print(file, "<p>At $t: $s.</p>\n", report, report->step_at_ns,
-		       report->step);
+	ncs_html_print(file, "<p>At $t: $s.</p>\n", report->replay,
+		       report->step_at_ns, report->step);
 	for (size_t i = 0; i < report->slice_count; i++)
 		most = fmax(most, report->slices[i].step_ns);
 	if (most <= 0)

@@ -13,12 +13,12 @@
 
 #include "analysis/base/aliases.h"
 #include "analysis/base/detail.h"
-#include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/waits.h"
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/print_values.h"
 #include "tui/text/format.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
@@ -273,19 +273,17 @@ static bool describe(const struct ncs_model *model,
 
 static bool print_answers(FILE *file, const struct ncs_model *model,
 			  const struct ncs_targets *targets,
-			  const uint64_t *words, bool ascii)
+			  const uint64_t *words)
 {
-	char comm[NCS_FORMAT_MAX], raw[512], text[512];
+	char text[512];
 	bool good = true;
 
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct ncs_target *target = &targets->targets[i];
 
-		ncs_utf8_clean(comm, sizeof(comm), target->comm, ascii);
-		good &= describe(model, target, words[i], raw, sizeof(raw));
-		ncs_utf8_clean(text, sizeof(text), raw, ascii);
-		fprintf(file, "pid %" PRIu32 "%s%s: %s\n", target->pid,
-			comm[0] ? " " : "", comm, text);
+		good &= describe(model, target, words[i], text, sizeof(text));
+		ncs_print(file, "pid $n$s$s: $s\n", (size_t)target->pid,
+			  target->comm[0] ? " " : "", target->comm, text);
 	}
 	return good;
 }
@@ -333,8 +331,7 @@ static int set(const struct ncs_command_input *input, struct ncs_model *model,
 	fprintf(input->file, "asked %zu %s for %s\n", asked, processes(asked),
 		what);
 	wait_for_answers(model, input->source, targets, words);
-	all_comply = print_answers(input->file, model, targets, words,
-				   input->options->ascii);
+	all_comply = print_answers(input->file, model, targets, words);
 	free(words);
 	return all_comply ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }

@@ -23,6 +23,11 @@ void ncs_complain_in_ascii(void)
 	in_ascii = true;
 }
 
+bool ncs_complains_in_ascii(void)
+{
+	return in_ascii;
+}
+
 void ncs_complain(const char *format, ...)
 {
 	char raw[MESSAGE_MAX], clean[MESSAGE_MAX];

@@ -55,8 +55,10 @@ void ncs_complain(const char *format, ...)
  * none. */
 void ncs_complain_of_unpublished(uint64_t count);
 
-/* Prints messages in ASCII from now on. Called before threads start. */
+/* Prints messages in ASCII from now on; called before threads start. Says whether
+ * they are. */
 void ncs_complain_in_ascii(void);
+bool ncs_complains_in_ascii(void);
 
 /* Opens an output. Prints a message and returns false if there is no memory. */
 bool ncs_output_init(struct ncs_output *output);
