@@ -19,7 +19,6 @@
 #include "tui/commands/config_file.h"
 #include "tui/commands/options.h"
 #include "tui/commands/run_command.h"
-#include "tui/commands/subcommands.h"
 #include "tui/screen/live.h"
 #include "tui/text/nearest.h"
 #include "tui/text/output.h"

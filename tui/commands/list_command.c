@@ -299,61 +299,48 @@ static void print_recording_json(FILE *file, const struct ncs_replay *replay)
 
 /* --- Segments -------------------------------------------------------------- */
 
-struct list_line {
-	char pid[16];
-	char rank[16];
-	char comm[NCS_FORMAT_MAX];
-	char job[NCS_FORMAT_MAX];
-	const char *state;
-	char path[4096 + 1];
-	char why[NCS_FORMAT_MAX];
-};
-
-static void describe_segment(struct list_line *line,
-			     const struct ncs_sample *sample, bool ascii)
+/* Prints a line up to its path. */
+static void print_line(FILE *file, const char *pid, const char *rank,
+		       const char *comm, const char *state, const char *job)
 {
-	const struct ncs_identity *identity = &sample->snapshot->identity;
-	char comm[sizeof(identity->comm_name)];
+	char padded_comm[NCS_FORMAT_MAX], padded_job[NCS_FORMAT_MAX];
+	unsigned width = ncs_format_columns(comm);
+
+	ncs_format_pad(padded_comm, sizeof(padded_comm), comm,
+		       width > 16 ? width : 16, NCS_ALIGN_LEFT);
+	width = ncs_format_columns(job);
+	ncs_format_pad(padded_job, sizeof(padded_job), job,
+		       width > 8 ? width : 8, NCS_ALIGN_LEFT);
+	fprintf(file, "%7s  %4s  %s  %-8s  %s  ", pid, rank, padded_comm, state,
+		padded_job);
+}
+
+static void print_segment(FILE *file, const struct ncs_sample *sample,
+			  bool ascii)
+{
+	const struct ncs_identity *identity;
+	char comm[NCS_FORMAT_MAX] = "-", clean[NCS_FORMAT_MAX] = "-";
+	char pid[16], rank[16] = "-", raw[sizeof(identity->comm_name)];
 	const char *job;
 
-	snprintf(line->pid, sizeof(line->pid), "%" PRIu64, host_pid_of(sample));
+	if (sample->attach != NCS_ATTACHED) {
+		print_line(file, "-", "-", "-", "-", "-");
+		ncs_print(file, "$s: not readable: $s\n", sample->id,
+			  sample->why);
+		return;
+	}
+	identity = &sample->snapshot->identity;
+	snprintf(pid, sizeof(pid), "%" PRIu64, host_pid_of(sample));
 	if (identity->known & NCS_KNOWN_RANK)
-		snprintf(line->rank, sizeof(line->rank), "%" PRId32,
-			 identity->rank);
-	ncs_comm_text(identity, comm, sizeof(comm));
-	if (comm[0])
-		ncs_utf8_clean(line->comm, sizeof(line->comm), comm, ascii);
+		snprintf(rank, sizeof(rank), "%" PRId32, identity->rank);
+	ncs_comm_text(identity, raw, sizeof(raw));
+	if (raw[0])
+		ncs_utf8_clean(comm, sizeof(comm), raw, ascii);
 	if (ncs_job_of(sample->labels, &job) != NCS_JOB_NONE)
-		ncs_utf8_clean(line->job, sizeof(line->job), job, ascii);
-	line->state = ncs_liveness_name(sample->snapshot->liveness);
-}
-
-static void describe(struct list_line *line, const struct ncs_sample *sample,
-		     bool ascii)
-{
-	*line = (struct list_line){ "-", "-", "-", "-", "-", "", "" };
-	ncs_utf8_clean(line->path, sizeof(line->path), sample->id, ascii);
-	if (sample->attach == NCS_ATTACHED)
-		describe_segment(line, sample, ascii);
-	else
-		ncs_utf8_clean(line->why, sizeof(line->why), sample->why,
-			       ascii);
-}
-
-static void print_line(FILE *file, const struct list_line *line)
-{
-	char comm[NCS_FORMAT_MAX], job[NCS_FORMAT_MAX];
-	unsigned width = ncs_format_columns(line->comm);
-
-	ncs_format_pad(comm, sizeof(comm), line->comm, width > 16 ? width : 16,
-		       NCS_ALIGN_LEFT);
-	width = ncs_format_columns(line->job);
-	ncs_format_pad(job, sizeof(job), line->job, width > 8 ? width : 8,
-		       NCS_ALIGN_LEFT);
-	fprintf(file, "%7s  %4s  %s  %-8s  %s  %s", line->pid, line->rank, comm,
-		line->state, job, line->path);
-	fprintf(file, line->why[0] ? ": not readable: %s\n" : "%s\n",
-		line->why);
+		ncs_utf8_clean(clean, sizeof(clean), job, ascii);
+	print_line(file, pid, rank, comm,
+		   ncs_liveness_name(sample->snapshot->liveness), clean);
+	ncs_print(file, "$s\n", sample->id);
 }
 
 /* Segments, of these the ones that cannot be read, and communicators that have
@@ -368,17 +355,8 @@ struct list_counts {
 static struct list_counts list_all(FILE *file, json_t *list,
 				   struct ncs_source *source, bool ascii)
 {
-	static const struct list_line titles = {
-		.pid = "PID",
-		.rank = "RANK",
-		.comm = "COMM",
-		.state = "STATE",
-		.job = "JOB",
-		.path = "PATH",
-	};
 	struct list_counts counts = { 0 };
 	struct ncs_sample sample;
-	struct list_line line;
 
 	while (source->next(source, &sample)) {
 		bool is_readable = sample.attach == NCS_ATTACHED;
@@ -388,15 +366,18 @@ static struct list_counts list_all(FILE *file, json_t *list,
 		if (is_readable)
 			counts.unpublished +=
 				sample.snapshot->losses[NCS_LOSS_UNPUBLISHED];
-		if (counts.all++ == 0 && !list)
-			print_line(file, &titles);
 		if (list) {
 			json_array_append_new(json_object_get(list, "segments"),
 					      segment_of(&sample));
-			continue;
+		} else {
+			if (counts.all == 0) {
+				print_line(file, "PID", "RANK", "COMM", "STATE",
+					   "JOB");
+				fputs("PATH\n", file);
+			}
+			print_segment(file, &sample, ascii);
 		}
-		describe(&line, &sample, ascii);
-		print_line(file, &line);
+		counts.all++;
 	}
 	return counts;
 }

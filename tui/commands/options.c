@@ -8,7 +8,6 @@
 #include "analysis/base/append.h"
 #include "analysis/metrics/metrics.h"
 #include "tui/commands/option_rows.h"
-#include "tui/commands/subcommands.h"
 #include "tui/text/nearest.h"
 
 static_assert(NCS_OPTIONS_END < 8 * sizeof(ncs_option_set),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of the program, by the table in ncclstat/tables/options.def:
- * reads them from the command line and from the configuration file, and prints
- * them.
+/* The options of the program, and the commands that stand for some of them, by the
+ * tables in ncclstat/tables/options.def and commands.def: reads them from the command
+ * line and from the configuration file, and prints them.
  *
  * Functions must read only their arguments, and must not print errors: the
  * callers do.
@@ -17,6 +17,7 @@
 #include "analysis/path/critical_path.h"
 #include "analysis/views/columns.h"
 #include "fleet/launch/agents.h"
+#include "ncclstat/tables/commands.def"
 #include "ncclstat/tables/options.def"
 #include "record/archive/archive.h"
 #include "record/export/export.h"
@@ -124,7 +125,27 @@ struct ncs_retention {
 
 enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
-struct ncs_subcommand; /* tui/commands/subcommands.h */
+/* The tasks of the program, by which options and commands are listed. */
+enum ncs_task {
+	NCS_TASK_OTHER, /* of options that the table does not list */
+#define X(ID, word, title, page) NCS_TASK_##ID,
+	NCS_TASKS(X)
+#undef X
+		NCS_TASK_SETTINGS, /* of options that no help lists */
+};
+
+/* A command that may be the first word, such as "record": each stands for an option,
+ * other than run and env (run_command.h). */
+struct ncs_subcommand {
+	const char *name;
+	enum ncs_task task;
+	const char *options; /* that it takes, as its own help shows them */
+	const char *operands;
+	/* The option that it stands for; NCS_OPTIONS_END if there is none. */
+	enum ncs_option option;
+	bool takes_operand; /* the first operand is that option's argument */
+	const char *brief;
+};
 
 struct ncs_options {
 	enum ncs_mode mode;
@@ -213,6 +234,13 @@ struct ncs_options {
 	/* Settings of --record that are not among the fields above. */
 	struct ncs_recorder_settings recording;
 };
+
+extern const struct ncs_subcommand ncs_subcommands[];
+extern const size_t ncs_subcommand_count;
+
+/* Returns the command of a command line, or NULL. A file of that name is meant
+ * by ./NAME. */
+const struct ncs_subcommand *ncs_subcommand_of(int count, char **words);
 
 /* Sets all options to their defaults. */
 void ncs_options_init(struct ncs_options *options);

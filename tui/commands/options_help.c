@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "tui/commands/subcommands.h"
 #include "tui/serve/http_server.h"
 #include "tui/term/wrap.h"
 

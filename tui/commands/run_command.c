@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "tui/commands/options.h"
-#include "tui/commands/subcommands.h"
 #include "tui/text/output.h"
 
 /* The name by which every NCCL from 2.23 on finds the plugin in the folders of

@@ -8,7 +8,6 @@
 #include "ncclstat/tables/options.def"
 #include "test/unit/support/unit.h"
 #include "tui/commands/options.h"
-#include "tui/commands/subcommands.h"
 
 #define WORDS_MAX 16
 
