@@ -95,21 +95,19 @@ int ncs_hosts_run(const struct ncs_options *options)
 	struct ncs_words words = { .count = 0 };
 	struct ncs_outcome *outcomes = NULL;
 	struct ncs_output output;
-	int status = NCS_EXIT_OK, error;
+	int status = NCS_EXIT_NOTHING, error = -ENOMEM;
 
 	add_options(&words, options);
-	if (ncs_hosts_find(options, &hosts))
+	if (ncs_hosts_find(options, &hosts)) {
 		outcomes = calloc(hosts.count, sizeof(*outcomes));
-	else
-		status = NCS_EXIT_NOTHING;
-	error = outcomes ? ncs_run_everywhere(&call, &hosts, &words, outcomes) :
-			   -ENOMEM;
-	if (status == NCS_EXIT_OK && error) {
-		ncs_complain("%s", strerror(-error));
-		status = NCS_EXIT_NOTHING;
-	} else if (!error && !ncs_output_init(&output)) {
-		status = NCS_EXIT_NOTHING;
-	} else if (!error) {
+		if (outcomes)
+			error = ncs_run_everywhere(&call, &hosts, &words,
+						   outcomes);
+		if (error)
+			ncs_complain("%s", strerror(-error));
+	}
+	if (!error && ncs_output_init(&output)) {
+		status = NCS_EXIT_OK;
 		for (size_t i = 0; i < hosts.count; i++) {
 			print_outcome(output.file, hosts.hosts[i]->name,
 				      &outcomes[i]);

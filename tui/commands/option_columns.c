@@ -71,19 +71,11 @@ static bool take_titles(struct ncs_options *options, enum ncs_view only,
 
 	if (strcmp(text, "default") == 0)
 		return true;
-	for (;;) {
-		size_t length = strcspn(text, ",");
-
-		if (length >= sizeof(item))
+	while (text)
+		if (!ncs_option_item(&text, item, sizeof(item)) ||
+		    !take_item(options, only, item, take))
 			return false;
-		memcpy(item, text, length);
-		item[length] = '\0';
-		if (!take_item(options, only, item, take))
-			return false;
-		if (!text[length])
-			return true;
-		text += length + 1;
-	}
+	return true;
 }
 
 static bool has_title(struct ncs_options *options, enum ncs_view view,
@@ -139,17 +131,9 @@ static void suggest_titles(const struct ncs_option_row *row,
 	char item[64];
 
 	(void)row;
-	for (;;) {
-		size_t length = strcspn(argument, ",");
-
-		if (length >= sizeof(item))
-			return;
-		memcpy(item, argument, length);
-		item[length] = '\0';
-		if (!suggest_for(item, text, size) || !argument[length])
-			return;
-		argument += length + 1;
-	}
+	while (argument && ncs_option_item(&argument, item, sizeof(item)) &&
+	       suggest_for(item, text, size))
+		;
 }
 
 static bool keep_text(const char *argument, char *text)

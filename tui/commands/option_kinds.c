@@ -321,27 +321,31 @@ static bool parse_time(const char *text, uint64_t *time_ns)
 	return false;
 }
 
+bool ncs_option_item(const char **list, char *item, size_t size)
+{
+	size_t length = strcspn(*list, ",");
+
+	if (length >= size)
+		return false;
+	memcpy(item, *list, length);
+	item[length] = '\0';
+	*list = (*list)[length] ? *list + length + 1 : NULL;
+	return true;
+}
+
 /* Has each of the items taken that commas separate. */
 static bool take_items(const struct ncs_option_input *input,
 		       bool (*take)(struct ncs_options *options,
 				    const char *item))
 {
-	const char *text = input->argument;
+	const char *list = input->argument;
 	char item[32];
 
-	for (;;) {
-		size_t length = strcspn(text, ",");
-
-		if (length >= sizeof(item))
+	while (list)
+		if (!ncs_option_item(&list, item, sizeof(item)) ||
+		    !take(input->options, item))
 			return false;
-		memcpy(item, text, length);
-		item[length] = '\0';
-		if (!take(input->options, item))
-			return false;
-		if (!text[length])
-			return true;
-		text += length + 1;
-	}
+	return true;
 }
 
 static const char keep_item[] = "keep=";

@@ -68,6 +68,10 @@ NCS_OPTIONS(X)
  * view. */
 bool ncs_titles_are_of(const char *text, enum ncs_view view);
 
+/* Copies the next of the items that commas separate, and moves *list behind it: to NULL
+ * after the last one. Returns false if it does not fit. */
+bool ncs_option_item(const char **list, char *item, size_t size);
+
 /* Says what an option expects in place of an argument that is wrong, and what may
  * be meant by it. */
 void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,
