@@ -16,7 +16,6 @@
 #include "tui/commands/dump_command.h"
 #include "tui/commands/follow.h"
 #include "tui/commands/hosts.h"
-#include "tui/commands/set_command.h"
 #include "tui/text/output.h"
 #include "tui/text/text_file.h"
 

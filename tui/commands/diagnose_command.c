@@ -3,7 +3,6 @@
  * findings as text or as one object of JSON on one line, whose keys are part of the
  * interface. Must not judge: analysis/diagnosis does. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
