@@ -205,15 +205,6 @@ static void print_advice(FILE *file, const struct ncs_nccl_processes *processes,
 			  first->detail);
 }
 
-static size_t count_publishing(const struct ncs_nccl_processes *processes)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < processes->count; i++)
-		count += processes->all[i].presence == NCS_PRESENCE_PUBLISHES;
-	return count;
-}
-
 /* Names the processes that could not be looked into. */
 static void print_unreadable(FILE *file,
 			     const struct ncs_nccl_processes *processes)
@@ -263,7 +254,7 @@ int ncs_check_run(const struct ncs_command_input *input)
 	const struct ncs_options *options = input->options;
 	struct ncs_source *source = input->source;
 	struct ncs_nccl_processes processes;
-	size_t publishing, unreadable = 0;
+	size_t publishing = 0, unreadable = 0;
 	int status, error;
 	char why[256];
 
@@ -280,7 +271,9 @@ int ncs_check_run(const struct ncs_command_input *input)
 		unreadable = note_publishing(&processes, source);
 	else
 		ncs_complain("%s", why);
-	publishing = count_publishing(&processes);
+	for (size_t i = 0; i < processes.count; i++)
+		publishing += processes.all[i].presence ==
+			      NCS_PRESENCE_PUBLISHES;
 	status = publishing == processes.count ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 	if (!check_setup(input->file, ncs_directory(options->directory)))
 		status = NCS_EXIT_NOTHING;

@@ -55,13 +55,6 @@ static bool is_in_range(const void *context, const struct ncs_part *part,
 						   path);
 }
 
-static bool is_counted(const struct path_run *run,
-		       const struct ncs_joined *joined)
-{
-	return !run->options->range ||
-	       is_in_range(run, &joined->parts[0], run->options->range);
-}
-
 /* Keeps the parts of an operation by which ranks can be compared. */
 static int keep_parts(struct path_run *run, const struct ncs_joined *joined)
 {
@@ -130,6 +123,7 @@ static int learn_lines(struct path_run *run, size_t owner_count)
 /* Makes the second pass, which follows the path. */
 static int walk(struct path_run *run, struct ncs_path *path)
 {
+	const char *range = run->options->range;
 	const struct ncs_joined *joined;
 	int result;
 
@@ -138,8 +132,10 @@ static int walk(struct path_run *run, struct ncs_path *path)
 		uint32_t step = run->without ?
 					ncs_without_step(run->without, joined) :
 					NCS_NO_STEP;
+		bool is_counted = !range ||
+				  is_in_range(run, &joined->parts[0], range);
 
-		result = ncs_path_add(path, joined, is_counted(run, joined), step);
+		result = ncs_path_add(path, joined, is_counted, step);
 		if (result)
 			return result;
 	}

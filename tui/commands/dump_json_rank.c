@@ -343,14 +343,6 @@ NCS_JSON_ARRAY(static json_t *ranges_of(const struct ncs_rank *rank),
 
 /* --- Version, proxy thread ----------------------------------------------- */
 
-static json_t *version_of(const struct ncs_identity *identity)
-{
-	char version[32];
-
-	ncs_nccl_version_text(identity->nccl_version, version, sizeof(version));
-	return NCS_JSON_IF(identity->known & NCS_KNOWN_NCCL_VERSION, version);
-}
-
 NCS_JSON_MAP(static json_t *proxy_times(const struct ncs_proxy_view *proxy,
 					bool known),
 	     NCS_PROXY_UNKNOWN + 1, NCS_PROXY_STATE_COUNT, ncs_proxy_state_name,
@@ -789,7 +781,11 @@ json_t *ncs_json_rank(const struct ncs_rank *rank, unsigned views)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	const struct ncs_identity *identity = &now->identity;
-	json_t *object = NCS_JSON_ADD(
+	char version[32];
+	json_t *object;
+
+	ncs_nccl_version_text(identity->nccl_version, version, sizeof(version));
+	object = NCS_JSON_ADD(
 		ncs_json_identity(rank),
 		{ "host_pid", NCS_JSON(ncs_rank_pid(rank)) },
 		{ "host", ncs_json_name(rank->process.host) },
@@ -799,7 +795,9 @@ json_t *ncs_json_rank(const struct ncs_rank *rank, unsigned views)
 		{ "state", NCS_JSON(ncs_liveness_name(now->liveness)) },
 		{ "past", NCS_JSON(rank->is_past) },
 		{ "api_version", NCS_JSON(rank->api_version) },
-		{ "nccl_version", version_of(identity) },
+		{ "nccl_version",
+		  NCS_JSON_IF(identity->known & NCS_KNOWN_NCCL_VERSION,
+			      version) },
 		{ "communicator", ncs_json_comm(identity) });
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

@@ -48,12 +48,6 @@ static int add_path(void *context, struct ncs_trace_writer *writer)
 				       writer);
 }
 
-static void end_progress(const struct export_progress *progress)
-{
-	if (progress->is_shown && progress->shown_ns != 0)
-		fputs("\r\033[K", stderr);
-}
-
 /* Whether the output is a folder. */
 static bool writes_files(const struct ncs_options *options)
 {
@@ -226,7 +220,8 @@ int ncs_export_run(const struct ncs_command_input *input)
 	if (!error)
 		error = ncs_export(replay->recording, &request, &result);
 	ncs_model_release(&model);
-	end_progress(&progress);
+	if (progress.is_shown && progress.shown_ns != 0)
+		fputs("\r\033[K", stderr);
 	if (request.file && request.file != stdout &&
 	    fclose(request.file) != 0 && !error)
 		error = -errno;

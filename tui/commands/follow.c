@@ -137,17 +137,13 @@ void ncs_follow_close(struct ncs_follow *follow)
 	ncs_fleet_free(follow->fleet);
 }
 
-/* Whether it is known from the start how many nodes there are. */
-static bool knows_nodes(const struct ncs_follow *follow)
-{
-	return follow->crew ? !follow->is_command :
-			      !ncs_pipes_have_lines(follow->pipes);
-}
-
 void ncs_follow_wait(struct ncs_follow *follow)
 {
 	uint64_t until_ns = ncs_clock_monotonic_ns() + follow->wait_ns;
 	const struct timespec settle = { .tv_nsec = SETTLE_NS };
+	/* From the start, how many there are. */
+	bool knows_nodes = follow->crew ? !follow->is_command :
+					  !ncs_pipes_have_lines(follow->pipes);
 	size_t least = follow->crew ? 1 : ncs_pipes_count(follow->pipes);
 	size_t count, before;
 
@@ -158,7 +154,7 @@ void ncs_follow_wait(struct ncs_follow *follow)
 		    !ncs_fleet_wait(follow->fleet, until_ns - now_ns))
 			return;
 		before = ncs_fleet_nodes(follow->fleet, 0, NULL, 0);
-		if (before >= least && knows_nodes(follow))
+		if (before >= least && knows_nodes)
 			return;
 		nanosleep(&settle, NULL);
 		count = ncs_fleet_nodes(follow->fleet, 0, NULL, 0);

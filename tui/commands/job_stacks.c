@@ -222,21 +222,6 @@ static size_t sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
 
 /* --- Reading -------------------------------------------------------------- */
 
-/* Makes room for as many stacks of the only process as there can be. */
-static void repeat(struct ncs_job_stacks *job)
-{
-	while (job->count < NCS_LATE_STACKS_MAX)
-		job->members[job->count++] = job->members[0];
-}
-
-/* Keeps the stacks that were taken, or the first one, which says why there are
- * none. */
-static void keep_taken(struct ncs_job_stacks *job)
-{
-	while (job->count > 1 && job->stacks[job->count - 1].count == 0)
-		job->count--;
-}
-
 /* Reads the stacks of this machine, by `source`, or those of all nodes. */
 static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 		     struct ncs_source *source, const char *command)
@@ -244,8 +229,9 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 	struct ncs_node_stacks *nodes;
 	size_t node_count = 0;
 
-	if (job->is_late)
-		repeat(job);
+	/* There may be so many stacks of the only process. */
+	while (job->is_late && job->count < NCS_LATE_STACKS_MAX)
+		job->members[job->count++] = job->members[0];
 	nodes = calloc(job->count, sizeof(*nodes));
 	if (!nodes)
 		return false;
@@ -277,8 +263,10 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 		ncs_stacks_read_nodes(nodes + !nodes[0].reach[0],
 				      node_count - !nodes[0].reach[0]);
 	free(nodes);
-	if (job->is_late)
-		keep_taken(job);
+	/* The first one says why there are none. */
+	while (job->is_late && job->count > 1 &&
+	       job->stacks[job->count - 1].count == 0)
+		job->count--;
 	return true;
 }
 

@@ -78,12 +78,6 @@ static int by_begin(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool is_chosen(const struct ncs_options *options, const json_t *job)
-{
-	return !options->choice.job ||
-	       ncs_archive_matches(text_of(job, "folder"), options->choice.job);
-}
-
 static void print_cell(FILE *file, const char *text, unsigned width, bool ascii)
 {
 	char clean[NCS_FORMAT_MAX], cell[NCS_FORMAT_MAX];
@@ -164,9 +158,11 @@ static int print(const struct ncs_command_input *input, json_t *jobs)
 
 	if (!sorted)
 		return NCS_EXIT_NOTHING;
-	json_object_foreach(jobs, key, job)
-		if (is_chosen(options, job))
-			sorted[count++] = job;
+	json_object_foreach(jobs, key,
+			    job) if (!options->choice.job ||
+				     ncs_archive_matches(text_of(job, "folder"),
+							 options->choice.job))
+		sorted[count++] = job;
 	if (count > 0)
 		qsort(sorted, count, sizeof(json_t *), by_begin);
 	if (options->jobs_format == NCS_JOBS_JSON)

@@ -153,13 +153,6 @@ NCS_JSON_ARRAY(json_t *ncs_json_unreadable(const struct ncs_model *model),
 
 /* --- Recordings --------------------------------------------------------- */
 
-static const char *aligned_by(enum ncs_aligned_by by, size_t host)
-{
-	if (host == 0)
-		return "reference";
-	return by == NCS_ALIGNED_BY_TRAFFIC ? "traffic" : "realtime";
-}
-
 static json_t *clock_of(const struct ncs_replay *replay, size_t index)
 {
 	const struct ncs_aligned *aligned = &replay->alignment.hosts[index];
@@ -172,7 +165,10 @@ static json_t *clock_of(const struct ncs_replay *replay, size_t index)
 		{ "drift_ns_per_s", json_real(host->drift * 1e9) },
 		{ "error_ns",
 		  NCS_JSON_IF(host->error_ns != UINT64_MAX, host->error_ns) },
-		{ "by", NCS_JSON(aligned_by(aligned->by, index)) },
+		{ "by", NCS_JSON(index == 0 ? "reference" :
+				 aligned->by == NCS_ALIGNED_BY_TRAFFIC ?
+					      "traffic" :
+					      "realtime") },
 		{ "facts", NCS_JSON(aligned->facts) },
 		{ "contradicted", NCS_JSON(aligned->violations) },
 		{ "uneven", NCS_JSON(aligned->is_uneven) },

@@ -421,11 +421,6 @@ static bool take_instant(const struct ncs_option_input *input)
 
 /* --- Arguments that explain their errors themselves --------------------- */
 
-static bool is_in_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '/';
-}
-
 void ncs_setting_suggest(const char *setting, char *text, size_t size)
 {
 	static const char *const words[] = { "default", "events", "sample",
@@ -437,7 +432,8 @@ void ncs_setting_suggest(const char *setting, char *text, size_t size)
 		struct ncs_nearest nearest;
 		size_t length = 0;
 
-		while (is_in_word(setting[length]))
+		while (isalnum((unsigned char)setting[length]) ||
+		       setting[length] == '/')
 			length++;
 		ncs_nearest_begin(&nearest, setting, length);
 		for (size_t i = 0; i < count + NCS_GROUP_COUNT; i++) {

@@ -351,14 +351,6 @@ static const char *name_of_mode(enum ncs_mode mode)
 	return row->name;
 }
 
-static bool names_a_mode(const char *word)
-{
-	for (int i = 0; i < NCS_OPTIONS_END; i++)
-		if (strcmp(ncs_option_rows[i].name, word) == 0)
-			return ncs_option_rows[i].mode != NCS_MODE_LIVE;
-	return false;
-}
-
 /* Checks the words that are not options: they are the names of recordings. */
 static bool check_files(const struct ncs_options *options, char *error,
 			size_t error_size)
@@ -366,6 +358,7 @@ static bool check_files(const struct ncs_options *options, char *error,
 	const char *formats = ncs_option_rows[NCS_OPTION_DUMP].argument;
 	unsigned mode = 1u << options->mode;
 	const char *first;
+	int option;
 
 	if (options->mode == NCS_MODE_COMPARE && options->file_count != 2) {
 		snprintf(error, error_size,
@@ -389,7 +382,9 @@ static bool check_files(const struct ncs_options *options, char *error,
 		return false;
 	}
 	first = options->files[0];
-	if (options->mode == NCS_MODE_REPLAY && names_a_mode(first)) {
+	option = ncs_options_find(first);
+	if (options->mode == NCS_MODE_REPLAY && option >= 0 &&
+	    ncs_option_rows[option].mode != NCS_MODE_LIVE) {
 		snprintf(error, error_size,
 			 "'%s' is no option; did you mean --%s? A recording of"
 			 " that name is ./%s",

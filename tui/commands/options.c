@@ -314,13 +314,6 @@ static void explain(int code, const char *word, char *error, size_t error_size)
 		explain_name(word, error, error_size);
 }
 
-/* "-dump" is read as "-d ump": suggests the long option. */
-static void suggest_dashes(const char *word, char *error, size_t error_size)
-{
-	if (word[0] == '-' && word[1] != '-' && strlen(word) > 2)
-		ncs_options_suggest(word + 1, false, error, error_size);
-}
-
 /* Takes the command as the option that it stands for. */
 static bool take_subcommand(struct ncs_options *options, char *error,
 			    size_t error_size)
@@ -380,7 +373,13 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		}
 		if (!take_option(options, spelling->option, argument, error,
 				 error_size)) {
-			suggest_dashes(argv[optind - 1], error, error_size);
+			const char *word = argv[optind - 1];
+
+			/* "-dump" is read as "-d ump". */
+			if (word[0] == '-' && word[1] != '-' &&
+			    strlen(word) > 2)
+				ncs_options_suggest(word + 1, false, error,
+						    error_size);
 			return false;
 		}
 		if (options->mode == NCS_MODE_HELP ||

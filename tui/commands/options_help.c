@@ -89,12 +89,6 @@ static bool is_left_out(enum ncs_option option)
 	return option == NCS_OPTION_LISTEN && !ncs_http_is_built();
 }
 
-static const char *left_out_note(enum ncs_option option)
-{
-	return is_left_out(option) ? "(Not in this build: no libmicrohttpd.) " :
-				     "";
-}
-
 /* Returns an option in the usage of a command; NULL if that does not name it. */
 static const char *named_by(const struct ncs_subcommand *command, int option)
 {
@@ -139,7 +133,9 @@ static void write_options(FILE *file, enum ncs_task task,
 			fprintf(file, "%-*s", HELP_COLUMN, text);
 		}
 		snprintf(text, sizeof(text), "%s%s",
-			 left_out_note((enum ncs_option)i),
+			 is_left_out((enum ncs_option)i) ?
+				 "(Not in this build: no libmicrohttpd.) " :
+				 "",
 			 ncs_option_rows[i].help);
 		write_folded(file, text, HELP_COLUMN, columns);
 	}

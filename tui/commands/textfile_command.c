@@ -81,14 +81,6 @@ static int start_keeper(struct textfile *file)
 	return 0;
 }
 
-/* Has the keeper remove the file, and waits until it has. */
-static void end_keeper(struct textfile *file)
-{
-	close(file->keeper_pipe);
-	while (waitpid(file->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 /* --- The file ------------------------------------------------------------ */
 
 /* Writes metrics of the latest look to an open file, which it closes. Returns 0
@@ -211,6 +203,9 @@ int ncs_textfile_run(const struct ncs_command_input *input)
 		status = NCS_EXIT_OK;
 	}
 	ncs_metrics_watch_release(&watch);
-	end_keeper(&file);
+	/* The keeper removes the file. */
+	close(file.keeper_pipe);
+	while (waitpid(file.keeper, NULL, 0) < 0 && errno == EINTR)
+		;
 	return status;
 }
