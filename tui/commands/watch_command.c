@@ -11,7 +11,7 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/hooks.h"
 #include "tui/commands/kept_jobs.h"
-#include "tui/commands/metrics_server.h"
+#include "tui/commands/metrics_watch.h"
 #include "tui/commands/stop_signals.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
