@@ -15,7 +15,6 @@
 #include "ncclstat/version.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/follow.h"
-#include "tui/commands/hosts.h"
 #include "tui/text/output.h"
 #include "tui/text/text_file.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --follow: the streams of agents in place of this machine's segments. */
+/* Other machines: the streams of their agents in place of this machine's segments, and
+ * commands that each host runs by itself. */
 #ifndef NCS_TUI_COMMANDS_FOLLOW_H
 #define NCS_TUI_COMMANDS_FOLLOW_H
 
@@ -7,6 +8,7 @@
 
 #include "fleet/head/feeds.h"
 #include "fleet/head/fleet.h"
+#include "fleet/launch/hostlist.h"
 #include "tui/commands/options.h"
 
 struct ncs_follow {
@@ -46,5 +48,17 @@ int ncs_follow_record(struct ncs_follow *follow,
  * the exit status. */
 int ncs_follow_stream(struct ncs_follow *follow,
 		      const struct ncs_options *options);
+
+/* Lists the hosts of --hosts, or those where the job of --slurm runs or ran, without those
+ * of --exclude. Prints a message and returns false if there is none. */
+bool ncs_hosts_find(const struct ncs_options *options,
+		    struct ncs_hostlist *hosts);
+
+/* Whether each host runs the command of these options: --check, --clean and --set. */
+bool ncs_hosts_run_each(const struct ncs_options *options);
+
+/* Has each host run it, by ssh, and prints their lines in the order of the hosts.
+ * Returns the exit status: NCS_EXIT_OK if that of each is. */
+int ncs_hosts_run(const struct ncs_options *options);
 
 #endif

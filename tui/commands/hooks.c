@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands of --on; see hooks.h. */
-#include "tui/commands/hooks.h"
+/* Commands of --on; see watch_parts.h. */
+#include "tui/commands/watch_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs of an archive while they run; see kept_jobs.h. */
-#include "tui/commands/kept_jobs.h"
+/* The jobs of an archive while they run; see watch_parts.h. */
+#include "tui/commands/watch_parts.h"
 
 #include <errno.h>
 #include <signal.h>
