@@ -16,7 +16,7 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/stop_signals.h"
-#include "tui/serve/accept.h"
+#include "tui/serve/http_headers.h"
 #include "tui/serve/http_server.h"
 #include "tui/text/output.h"
 

@@ -178,7 +178,7 @@ struct ncs_options {
 	const char *textfile_directory;
 	const char *report_path; /* of HTML */
 	const char *listen_address;
-	const char *listen_names; /* for tui/serve/host.h; NULL: none */
+	const char *listen_names; /* for tui/serve/http_headers.h; NULL: none */
 	bool user_names; /* include them in metrics that others can read */
 	uint64_t metrics;    /* a set; see analysis/metrics/metric_writer.h */
 	uint64_t series_max; /* the most series of metrics */

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 
 #include "shm/clock.h"
-#include "tui/serve/host.h"
+#include "tui/serve/http_headers.h"
 
 struct client {
 	int socket; /* -1: the entry is free */

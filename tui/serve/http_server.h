@@ -29,7 +29,7 @@ struct ncs_http_server {
 	int socket; /* which listens */
 	int stop;   /* a file descriptor that can be read once it is to end */
 	uint64_t deadline_ns; /* as NCS_HTTP_DEADLINE_NS */
-	/* Whether only requests for the hosts of tui/serve/host.h are answered;
+	/* Whether only requests for the hosts of tui/serve/http_headers.h are answered;
 	 * their further names. */
 	bool checks_host;
 	const char *names;

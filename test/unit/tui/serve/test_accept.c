@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Content negotiation: a scraper gets the format that it names. */
 #include "test/unit/support/unit.h"
-#include "tui/serve/accept.h"
+#include "tui/serve/http_headers.h"
 
 static void assert_open(const char *accept)
 {

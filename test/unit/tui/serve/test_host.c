@@ -2,7 +2,7 @@
 /* The header Host: a page that lets its own name resolve to a loopback address
  * gets no answer. */
 #include "test/unit/support/unit.h"
-#include "tui/serve/host.h"
+#include "tui/serve/http_headers.h"
 
 TEST(this_machine_is_served_by_its_loopback_names)
 {
