@@ -497,21 +497,6 @@ static void print_legend(FILE *file, const struct ncs_path_view *view)
 		      file);
 }
 
-static void print_text(FILE *file, const struct ncs_path_view *view)
-{
-	char conclusion[CONCLUSION_MAX];
-
-	conclude(conclusion, sizeof(conclusion), view);
-	fprintf(file, "%s\n\n", conclusion);
-	print_head(file, view);
-	print_causes(file, view);
-	print_ranks(file, view);
-	print_channels(file, view);
-	print_steps(file, view);
-	print_scenarios(file, view);
-	print_legend(file, view);
-}
-
 /* --- JSON ----------------------------------------------------------------- */
 
 /* Returns a time in whole ns: fractions only result from dividing times among
@@ -654,8 +639,19 @@ static void print_json(FILE *file, const struct ncs_path_view *view)
 
 void ncs_critical_path_print(FILE *file, const struct ncs_path_view *view)
 {
-	if (view->options->format == NCS_DUMP_JSON)
+	char conclusion[CONCLUSION_MAX];
+
+	if (view->options->format == NCS_DUMP_JSON) {
 		print_json(file, view);
-	else
-		print_text(file, view);
+		return;
+	}
+	conclude(conclusion, sizeof(conclusion), view);
+	fprintf(file, "%s\n\n", conclusion);
+	print_head(file, view);
+	print_causes(file, view);
+	print_ranks(file, view);
+	print_channels(file, view);
+	print_steps(file, view);
+	print_scenarios(file, view);
+	print_legend(file, view);
 }

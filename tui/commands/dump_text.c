@@ -16,7 +16,9 @@
 #include "tui/text/format.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
+#include "tui/text/launch_text.h"
 #include "tui/text/node_text.h"
+#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 #define GAP "  "
@@ -322,9 +324,10 @@ static void print_steps(FILE *file, const struct ncs_model *model,
 		for (int send = 1; send >= 0; send--) {
 			if (!ncs_steps_view(rank->steps, send))
 				continue;
-			snprintf(text, sizeof(text),
-				 "%s, %s: ", ncs_rank_of(rank).text,
-				 send ? "sends" : "receives");
+			text[0] = '\0';
+			ncs_append_rank_of(rank, text, sizeof(text));
+			ncs_append(text, sizeof(text),
+				   ", %s: ", send ? "sends" : "receives");
 			ncs_append_steps(rank, send, text, sizeof(text));
 			fputs(gap, file);
 			print_sentence(file, "steps: ", text, width, ascii);
@@ -345,8 +348,10 @@ static void print_launches(FILE *file, const struct ncs_model *model,
 
 		if (rank->now.launches.status == NCS_STREAM_UNKNOWN)
 			continue;
-		snprintf(text, sizeof(text), "%s%s:", ncs_rank_of(rank).text,
-			 ncs_rank_life(rank).text);
+		text[0] = '\0';
+		ncs_append_rank_of(rank, text, sizeof(text));
+		ncs_append_liveness(rank, text, sizeof(text));
+		ncs_append(text, sizeof(text), ":");
 		ncs_append_launch_progress(rank, text, sizeof(text));
 		ncs_append_launch_timing(rank, text, sizeof(text));
 		fputs(gap, file);
@@ -377,17 +382,6 @@ static int compare_lateness(const void *left, const void *right)
 	return ncs_rank_compare(*a, *b);
 }
 
-static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
-			      unsigned width, bool ascii)
-{
-	char text[NCS_FORMAT_MAX];
-
-	snprintf(text, sizeof(text), "%s:", ncs_rank_of(rank).text);
-	ncs_append_lateness(rank, text, sizeof(text));
-	ncs_append_late_now(rank, text, sizeof(text));
-	print_sentence(file, "late: ", text, width, ascii);
-}
-
 /* Prints a line for each rank that was compared with others, or cannot be as
  * clocks are not aligned. Returns false if
  * there is no memory. */
@@ -409,8 +403,15 @@ static bool print_lateness(FILE *file, const struct ncs_model *model,
 		      compare_lateness);
 		fputc('\n', file);
 	}
-	for (size_t i = 0; i < count; i++)
-		print_lateness_of(file, ranks[i], width, ascii);
+	for (size_t i = 0; i < count; i++) {
+		char text[NCS_FORMAT_MAX] = "";
+
+		ncs_append_rank_of(ranks[i], text, sizeof(text));
+		ncs_append(text, sizeof(text), ":");
+		ncs_append_lateness(ranks[i], text, sizeof(text));
+		ncs_append_late_now(ranks[i], text, sizeof(text));
+		print_sentence(file, "late: ", text, width, ascii);
+	}
 	free(ranks);
 	return true;
 }

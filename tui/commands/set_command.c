@@ -42,17 +42,6 @@ static bool is_known(const struct ncs_targets *targets,
 	return false;
 }
 
-static void fill(struct ncs_target *target, const struct ncs_rank *rank,
-		 const char *directory)
-{
-	target->process = rank->process;
-	target->owner = rank->owner;
-	target->pid = ncs_rank_pid(rank);
-	ncs_comm_text(&rank->now.identity, target->comm, sizeof(target->comm));
-	ncs_remote_find(directory, &rank->process, rank->owner, &target->remote,
-			target->why, sizeof(target->why));
-}
-
 int ncs_targets_find(struct ncs_targets *targets, const struct ncs_model *model,
 		     const struct ncs_target_filter *filter)
 {
@@ -69,7 +58,14 @@ int ncs_targets_find(struct ncs_targets *targets, const struct ncs_model *model,
 		    !ncs_comm_matches(&rank->now.identity, filter->comm) ||
 		    is_known(targets, rank))
 			continue;
-		fill(target, rank, filter->directory);
+		target->process = rank->process;
+		target->owner = rank->owner;
+		target->pid = ncs_rank_pid(rank);
+		ncs_comm_text(&rank->now.identity, target->comm,
+			      sizeof(target->comm));
+		ncs_remote_find(filter->directory, &rank->process, rank->owner,
+				&target->remote, target->why,
+				sizeof(target->why));
 		if (target->remote && !filter->others &&
 		    ncs_remote_owner(target->remote) != geteuid()) {
 			ncs_remote_close(target->remote);

@@ -134,18 +134,6 @@ static int watch_until_stopped(struct verdict_watch *watch,
 	return NCS_EXIT_OK;
 }
 
-/* Has metrics of the watch served. Returns the exit status. */
-static int listen_too(struct verdict_watch *watch)
-{
-	watch->server = (struct ncs_metrics_server){
-		.options = watch->options,
-		.watch = &watch->jobs,
-		.turn = take_served_turn,
-		.context = watch,
-	};
-	return ncs_metrics_server_open(&watch->server);
-}
-
 int ncs_watch_run(const struct ncs_command_input *input)
 {
 	struct verdict_watch watch = {
@@ -177,8 +165,15 @@ int ncs_watch_run(const struct ncs_command_input *input)
 	input->source->wants_records = NULL;
 	/* Peaks tell what holds a GPU or a port back. */
 	input->source->wants_peaks = true;
-	if (input->options->listen_address)
-		status = listen_too(&watch);
+	if (input->options->listen_address) {
+		watch.server = (struct ncs_metrics_server){
+			.options = input->options,
+			.watch = &watch.jobs,
+			.turn = take_served_turn,
+			.context = &watch,
+		};
+		status = ncs_metrics_server_open(&watch.server);
+	}
 	if (status == NCS_EXIT_OK) {
 		status = watch_until_stopped(&watch, &signals);
 		if (watch.server.options)
