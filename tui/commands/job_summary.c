@@ -63,73 +63,43 @@ int ncs_job_summary_begin(const struct ncs_archive *archive,
 
 /* --- What is concluded --------------------------------------------------- */
 
-/* Runs this program on what is kept of a job. Returns what it prints, to be closed by
- * end_program(); NULL if it cannot be run. */
-static FILE *run_program(const char *option, const struct ncs_archive *archive,
-			 const struct ncs_job_summary *job, pid_t *child)
+/* Runs this program on what is kept of a job. Returns the document that it prints; NULL
+ * if there is none. */
+static json_t *document_of(const char *option,
+			   const struct ncs_archive *archive,
+			   const struct ncs_job_summary *job)
 {
 	char program[] = "ncclstat", chosen[PATH_BYTES];
 	char path[PATH_BYTES], folder[NCS_ARCHIVE_NAME_MAX + 8];
 	char *words[] = { program, chosen, path, folder, NULL };
+	json_t *document = NULL;
 	int ends[2];
+	FILE *output;
+	pid_t child;
 
-	*child = -1;
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return NULL;
 	snprintf(chosen, sizeof(chosen), "%s", option);
 	snprintf(path, sizeof(path), "--archive=%s", archive->path);
 	snprintf(folder, sizeof(folder), "--job=%s", job->folder);
-	*child = fork();
-	if (*child == 0) {
+	child = fork();
+	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(ends[1], STDOUT_FILENO);
 		execv("/proc/self/exe", words);
 		_exit(EXIT_FAILURE);
 	}
 	close(ends[1]);
-	if (*child > 0)
-		return fdopen(ends[0], "r");
-	close(ends[0]);
-	return NULL;
-}
-
-static void end_program(FILE *output, pid_t child)
-{
-	if (output)
+	output = fdopen(ends[0], "r");
+	if (output) {
+		document = json_loadf(output, 0, NULL);
 		fclose(output);
+	} else {
+		close(ends[0]);
+	}
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-}
-
-/* Returns the document that this program prints; NULL if there is none. */
-static json_t *document_of(const char *option,
-			   const struct ncs_archive *archive,
-			   const struct ncs_job_summary *job)
-{
-	pid_t child;
-	FILE *output = run_program(option, archive, job, &child);
-	json_t *document = output ? json_loadf(output, 0, NULL) : NULL;
-
-	end_program(output, child);
 	return document;
-}
-
-static void report(const struct ncs_archive *archive,
-		   const struct ncs_job_summary *job)
-{
-	char option[PATH_BYTES];
-	pid_t child;
-	FILE *output;
-
-	if (snprintf(option, sizeof(option),
-		     "--report=%s/jobs/%s/" NCS_ARCHIVE_REPORT, archive->path,
-		     job->folder) >= (int)sizeof(option))
-		return;
-	output = run_program(option, archive, job, &child);
-	/* Until it ends; it prints nothing. */
-	while (output && fgetc(output) != EOF)
-		;
-	end_program(output, child);
 }
 
 /* Adds some members of an object to another one. */
@@ -225,11 +195,16 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 	static const char *const names[] = { "severity", "verdict_line",
 					     "training_step", "not_checked" };
 	const char *verdict;
+	char report[PATH_BYTES];
 	json_t *line = line_of(job, "ended");
 	json_t *document = document_of("--diagnose=json", archive, job);
 	json_t *dump = document_of("--dump=json", archive, job);
 
-	report(archive, job);
+	/* It prints nothing. */
+	if (snprintf(report, sizeof(report),
+		     "--report=%s/jobs/%s/" NCS_ARCHIVE_REPORT, archive->path,
+		     job->folder) < (int)sizeof(report))
+		json_decref(document_of(report, archive, job));
 	NCS_JSON_ADD(line,
 		     { "ended_s",
 		       NCS_JSON_IF(job->ended > 0, (uint64_t)job->ended) },
