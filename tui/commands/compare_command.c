@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --compare: tells what differs between two recordings, one made before and one
  * after. Must not judge: record/replay/differences.h does. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,37 +284,32 @@ static bool read_side(struct ncs_compared *all, size_t side)
 
 int ncs_compare_run(const struct ncs_command_input *input)
 {
-	struct ncs_compared *all = calloc(1, sizeof(*all));
+	struct ncs_compared all = { .options = input->options };
+	struct ncs_replay *after = &all.replays[1];
 	int status = NCS_EXIT_NOTHING;
 
-	if (!all) {
-		ncs_complain("%s", strerror(ENOMEM));
-		return status;
-	}
-	all->options = input->options;
-	if (read_side(all, 0) && read_side(all, 1)) {
-		all->count = ncs_jobs_compare(&all->jobs[0], &all->jobs[1],
-					      &all->differences);
-		ncs_replay_go(&all->replays[1], all->replays[1].until_ns, 0);
+	if (read_side(&all, 0) && read_side(&all, 1)) {
+		all.count = ncs_jobs_compare(&all.jobs[0], &all.jobs[1],
+					     &all.differences);
+		ncs_replay_go(after, after->until_ns, 0);
 		status = NCS_EXIT_OK;
-		if (all->options->report_path)
+		if (all.options->report_path)
 			status = ncs_report_write(
 				&(struct ncs_command_input){
-					.options = all->options,
-					.source = all->replays[1].source,
-					.replay = &all->replays[1],
+					.options = all.options,
+					.source = after->source,
+					.replay = after,
 				},
-				all, print_part);
-		else if (all->options->format == NCS_DUMP_JSON)
-			print_json(input->file, all);
+				&all, print_part);
+		else if (all.options->format == NCS_DUMP_JSON)
+			print_json(input->file, &all);
 		else
-			print_text(input->file, all);
+			print_text(input->file, &all);
 	}
-	free(all->differences);
+	free(all.differences);
 	for (size_t side = 0; side < 2; side++) {
-		ncs_recorded_job_release(&all->jobs[side]);
-		ncs_replay_close(&all->replays[side]);
+		ncs_recorded_job_release(&all.jobs[side]);
+		ncs_replay_close(&all.replays[side]);
 	}
-	free(all);
 	return status;
 }

@@ -3,7 +3,6 @@
  * findings as text or as one object of JSON on one line, whose keys are part of the
  * interface. Must not judge: analysis/diagnosis does. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/value_names.h"
@@ -432,28 +431,21 @@ static int print(struct diagnose_watch *watch)
 		       NCS_EXIT_NO_VERDICT;
 }
 
-/* Searches all of a recording for episodes. Returns what has found them, which the
- * caller ends and frees; NULL where memory was short, which it says. */
-static struct ncs_replay_search *search_all(const struct diagnose_watch *watch)
+/* Searches all of a recording for episodes. Returns false after a message. */
+static bool search_all(const struct diagnose_watch *watch,
+		       struct ncs_replay_search *search)
 {
-	struct ncs_replay_search *search = malloc(sizeof(*search));
-	int error = search ? ncs_replay_search_begin(
-				     search, watch->replay,
-				     watch->options->choice.pid,
-				     ncs_finding_sentence) :
-			     -ENOMEM;
+	int error = ncs_replay_search_begin(search, watch->replay,
+					    watch->options->choice.pid,
+					    ncs_finding_sentence);
 
 	while (!error && !search->done)
 		error = ncs_replay_search_step(search);
-	if (!error) {
+	if (error)
+		ncs_complain("%s", strerror(-error));
+	else
 		ncs_episodes_sort(&search->found);
-		return search;
-	}
-	ncs_complain("%s", strerror(-error));
-	if (search)
-		ncs_replay_search_end(search);
-	free(search);
-	return NULL;
+	return !error;
 }
 
 int ncs_diagnose_run(const struct ncs_command_input *input)
@@ -463,9 +455,10 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 		.source = input->source,
 		.replay = input->replay,
 	};
-	struct ncs_replay_search *search = NULL;
+	/* It is large. */
+	static struct ncs_replay_search search;
 	int status = NCS_EXIT_NO_VERDICT;
-	bool sampled;
+	bool sampled, searched;
 
 	ncs_model_init(&watch.model);
 	ncs_diagnosis_init(&watch.diagnosis);
@@ -475,8 +468,8 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 	watch.model.keeps_latest = true;
 	/* Peaks tell what holds a GPU or a port back. */
 	input->source->wants_peaks = true;
-	if (watch.replay && watch.options->at.kind == NCS_INSTANT_NONE)
-		search = search_all(&watch);
+	searched = watch.replay && watch.options->at.kind == NCS_INSTANT_NONE &&
+		   search_all(&watch, &search);
 	if (watch.replay)
 		ncs_dump_past(watch.options, watch.replay, &watch.model,
 			      &watch.diagnosis);
@@ -486,12 +479,10 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 				     watch.options->interval_ns);
 		sampled = take_sample(&watch);
 	}
-	watch.stamp.episodes = search ? &search->found : NULL;
+	watch.stamp.episodes = searched ? &search.found : NULL;
 	if (sampled)
 		status = print(&watch);
-	if (search)
-		ncs_replay_search_end(search);
-	free(search);
+	ncs_replay_search_end(&search);
 	ncs_diagnosis_release(&watch.diagnosis);
 	ncs_model_release(&watch.model);
 	return status;

@@ -136,16 +136,6 @@ static void suggest_titles(const struct ncs_option_row *row,
 		;
 }
 
-static bool keep_text(const char *argument, char *text)
-{
-	size_t length = strlen(argument);
-
-	if (length >= NCS_OPTION_VALUE_MAX)
-		return false;
-	memcpy(text, argument, length + 1);
-	return true;
-}
-
 /* Columns of views have titles, those of exports have names. The mode, which
  * says which are meant, may not be known yet: option_rules.c checks them. */
 static bool take_sorts(const struct ncs_option_input *input)
@@ -156,7 +146,7 @@ static bool take_sorts(const struct ncs_option_input *input)
 	options->sorts_are_titles =
 		take_titles(options, NCS_VIEW_COUNT, input->argument,
 			    take_sort);
-	return keep_text(input->argument, options->sort_text);
+	return ncs_option_keep(input->argument, options->sort_text);
 }
 
 static bool take_columns(const struct ncs_option_input *input)
@@ -167,7 +157,7 @@ static bool take_columns(const struct ncs_option_input *input)
 	options->columns_are_titles =
 		take_titles(options, NCS_VIEW_COUNT, input->argument,
 			    take_column);
-	return keep_text(input->argument, options->columns_text);
+	return ncs_option_keep(input->argument, options->columns_text);
 }
 
 /* --- Printing ----------------------------------------------------------- */

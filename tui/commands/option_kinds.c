@@ -170,26 +170,28 @@ static bool take_config_path(const struct ncs_option_input *input)
 	return true;
 }
 
+bool ncs_option_keep(const char *argument, char *text)
+{
+	return snprintf(text, NCS_OPTION_VALUE_MAX, "%s", argument) <
+	       NCS_OPTION_VALUE_MAX;
+}
+
 static bool take_aliases_path(const struct ncs_option_input *input)
 {
-	size_t size = sizeof(input->options->aliases_path);
-
 	return input->argument[0] != '\0' &&
-	       (size_t)snprintf(input->options->aliases_path, size, "%s",
-				input->argument) < size;
+	       ncs_option_keep(input->argument, field_of(input));
 }
 
 static bool take_archive(const struct ncs_option_input *input)
 {
-	size_t size = sizeof(input->options->archive_path);
+	struct ncs_options *options = input->options;
 
-	input->options->archive_named = input->argument;
+	options->archive_named = input->argument;
 	if (!input->argument)
-		return ncs_archive_default(input->options->archive_path,
-					   size)[0] != '\0';
+		return ncs_archive_default(options->archive_path,
+					   NCS_OPTION_VALUE_MAX)[0] != '\0';
 	return input->argument[0] != '\0' &&
-	       (size_t)snprintf(input->options->archive_path, size, "%s",
-				input->argument) < size;
+	       ncs_option_keep(input->argument, options->archive_path);
 }
 
 /* --- Numbers ------------------------------------------------------------ */

@@ -72,6 +72,9 @@ bool ncs_titles_are_of(const char *text, enum ncs_view view);
  * after the last one. Returns false if it does not fit. */
 bool ncs_option_item(const char **list, char *item, size_t size);
 
+/* Keeps an argument, in NCS_OPTION_VALUE_MAX bytes. Returns false if it does not fit. */
+bool ncs_option_keep(const char *argument, char *text);
+
 /* Says what an option expects in place of an argument that is wrong, and what may
  * be meant by it. */
 void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,

@@ -222,7 +222,8 @@ int ncs_report_write(const struct ncs_command_input *input,
 		     ncs_report_part *print_part)
 {
 	const struct ncs_options *options = input->options;
-	struct ncs_replay_search *found = calloc(1, sizeof(*found));
+	/* It is large. */
+	static struct ncs_replay_search found;
 	struct ncs_diagnosis diagnosis;
 	struct ncs_model model;
 	struct ncs_stamp stamp;
@@ -242,7 +243,6 @@ int ncs_report_write(const struct ncs_command_input *input,
 		ncs_complain("%s: this is the recording itself; it would be"
 			     " overwritten",
 			     options->report_path);
-		free(found);
 		return NCS_EXIT_USAGE;
 	}
 	ncs_model_init(&model);
@@ -253,7 +253,7 @@ int ncs_report_write(const struct ncs_command_input *input,
 	if (!error && model.rank_count == 0)
 		ncs_dump_say_nothing(options);
 	if (!error && model.rank_count > 0)
-		error = found ? search(&report, found) : -ENOMEM;
+		error = search(&report, &found);
 	stamp = ncs_dump_stamp(input->replay);
 	if (!error && model.rank_count > 0) {
 		struct ncs_job_stacks *stacks =
@@ -264,7 +264,7 @@ int ncs_report_write(const struct ncs_command_input *input,
 			});
 
 		stamp.stacks = stacks;
-		stamp.episodes = &found->found;
+		stamp.episodes = &found.found;
 		error = write_file(&report);
 		ncs_job_stacks_free(stacks);
 	}
@@ -272,9 +272,7 @@ int ncs_report_write(const struct ncs_command_input *input,
 		ncs_complain("%s: %s", options->report_path, strerror(-error));
 	if (model.rank_count == 0)
 		error = -ENOENT;
-	if (found)
-		ncs_replay_search_end(found);
-	free(found);
+	ncs_replay_search_end(&found);
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
 	return error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
