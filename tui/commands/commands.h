@@ -17,8 +17,8 @@ struct ncs_command_input {
 	/* The recordings that `source` reads; NULL if `source` shows the
 	 * present. */
 	struct ncs_replay *replay;
-	/* What is printed at once at the end of a command that says so in the table
-	 * of commands.c; else NULL. */
+	/* The output of a command that prints at once, at its end, as the table of
+	 * commands.c says; else NULL. */
 	FILE *file;
 };
 

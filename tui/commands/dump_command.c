@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 
 #include "analysis/base/utf8.h"
@@ -20,26 +19,6 @@
 #include "tui/commands/metrics_watch.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
-
-struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
-{
-	static struct utsname system;
-
-	if (replay)
-		return (struct ncs_stamp){
-			.host = replay->hosts,
-			.monotonic_ns = replay->at_ns,
-			.realtime_ns =
-				ncs_replay_realtime_ns(replay, replay->at_ns),
-			.replay = replay,
-		};
-	uname(&system);
-	return (struct ncs_stamp){
-		.host = system.nodename,
-		.monotonic_ns = ncs_clock_monotonic_ns(),
-		.realtime_ns = ncs_clock_realtime_ns(),
-	};
-}
 
 void ncs_dump_sleep_until(uint64_t time_ns)
 {

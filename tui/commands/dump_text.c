@@ -4,11 +4,13 @@
  * and no cut cells. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
+#include "shm/clock.h"
 #include "tui/commands/dump_command.h"
 #include "tui/term/layout.h"
 #include "tui/term/wrap.h"
@@ -254,6 +256,26 @@ static void print_position(FILE *file, const struct ncs_replay *replay)
 	ncs_format_duration(error, sizeof(error), replay->error_ns, 0);
 	fprintf(file, ", clocks of hosts within %s",
 		replay->error_ns != UINT64_MAX ? error : "-");
+}
+
+struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
+{
+	static struct utsname system;
+
+	if (replay)
+		return (struct ncs_stamp){
+			.host = replay->hosts,
+			.monotonic_ns = replay->at_ns,
+			.realtime_ns =
+				ncs_replay_realtime_ns(replay, replay->at_ns),
+			.replay = replay,
+		};
+	uname(&system);
+	return (struct ncs_stamp){
+		.host = system.nodename,
+		.monotonic_ns = ncs_clock_monotonic_ns(),
+		.realtime_ns = ncs_clock_realtime_ns(),
+	};
 }
 
 void ncs_dump_time(char *text, size_t size, uint64_t realtime_ns)

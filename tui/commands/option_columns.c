@@ -9,6 +9,26 @@
 #include "ncclstat/tables/columns.def"
 #include "tui/text/nearest.h"
 
+/* --- Texts -------------------------------------------------------------- */
+
+bool ncs_option_item(const char **list, char *item, size_t size)
+{
+	size_t length = strcspn(*list, ",");
+
+	if (length >= size)
+		return false;
+	memcpy(item, *list, length);
+	item[length] = '\0';
+	*list = (*list)[length] ? *list + length + 1 : NULL;
+	return true;
+}
+
+bool ncs_option_keep(const char *argument, char *text)
+{
+	return snprintf(text, NCS_OPTION_VALUE_MAX, "%s", argument) <
+	       NCS_OPTION_VALUE_MAX;
+}
+
 /* --- Reading ------------------------------------------------------------ */
 
 /* Takes "-SINCE", or "-" alone for the reversed order of the model. */

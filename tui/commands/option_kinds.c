@@ -170,12 +170,6 @@ static bool take_config_path(const struct ncs_option_input *input)
 	return true;
 }
 
-bool ncs_option_keep(const char *argument, char *text)
-{
-	return snprintf(text, NCS_OPTION_VALUE_MAX, "%s", argument) <
-	       NCS_OPTION_VALUE_MAX;
-}
-
 static bool take_aliases_path(const struct ncs_option_input *input)
 {
 	return input->argument[0] != '\0' &&
@@ -321,18 +315,6 @@ static bool parse_time(const char *text, uint64_t *time_ns)
 			return true;
 		}
 	return false;
-}
-
-bool ncs_option_item(const char **list, char *item, size_t size)
-{
-	size_t length = strcspn(*list, ",");
-
-	if (length >= size)
-		return false;
-	memcpy(item, *list, length);
-	item[length] = '\0';
-	*list = (*list)[length] ? *list + length + 1 : NULL;
-	return true;
 }
 
 /* Has each of the items taken that commas separate. */
@@ -616,3 +598,11 @@ const struct ncs_option_row ncs_option_rows[NCS_OPTIONS_END] = {
 	NCS_OPTIONS(X)
 #undef X
 };
+
+int ncs_options_find(const char *name)
+{
+	for (int i = 0; i < NCS_OPTIONS_END; i++)
+		if (strcmp(ncs_option_rows[i].name, name) == 0)
+			return i;
+	return -1;
+}

@@ -15,14 +15,6 @@ static_assert(NCS_OPTIONS_END < 8 * sizeof(ncs_option_set),
 
 /* --- The table ---------------------------------------------------------- */
 
-int ncs_options_find(const char *name)
-{
-	for (int i = 0; i < NCS_OPTIONS_END; i++)
-		if (strcmp(ncs_option_rows[i].name, name) == 0)
-			return i;
-	return -1;
-}
-
 void ncs_options_suggest(const char *word, bool modes_only, char *text,
 			 size_t size)
 {
@@ -218,7 +210,7 @@ static const struct spelling {
 	char letter;
 	int has;
 	enum ncs_option option;
-	/* What a former spelling puts around the argument; else NULL. */
+	/* Put around the argument by a former spelling; else NULL. */
 	const char *before, *after;
 } spellings[] = {
 #define X(ID, name, letter, has, ...) \

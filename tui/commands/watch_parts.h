@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a watch does beside its lines: the commands of --on, and the archive. */
+/* The parts of a watch beside its lines: the commands of --on, and the archive. */
 #ifndef NCS_TUI_COMMANDS_WATCH_PARTS_H
 #define NCS_TUI_COMMANDS_WATCH_PARTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What requests say in two of their headers. Pure. */
+/* Reads two headers of requests. Pure. */
 #ifndef NCS_TUI_SERVE_HTTP_HEADERS_H
 #define NCS_TUI_SERVE_HTTP_HEADERS_H
 
