@@ -456,7 +456,9 @@ int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 
 	if (!command.run)
 		command.run = live;
-	if (ncs_hosts_run_each(options))
+	if (options->hosts &&
+	    (options->mode == NCS_MODE_CHECK ||
+	     options->mode == NCS_MODE_CLEAN || options->mode == NCS_MODE_SET))
 		return ncs_hosts_run(options);
 	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
 	    options->mode != NCS_MODE_JOBS && options->mode != NCS_MODE_CLEAN)

@@ -45,8 +45,8 @@ static int find(const struct names *names, const char *word, size_t length)
 	return -1;
 }
 
-static bool complain(const struct names *names, const char *word,
-		     size_t length, char *error, size_t error_size)
+static void complain(const struct names *names, const char *word, size_t length,
+		     char *error, size_t error_size)
 {
 	struct ncs_nearest nearest;
 	const char *name;
@@ -61,29 +61,23 @@ static bool complain(const struct names *names, const char *word,
 	ncs_append(error, error_size, nearest.name ? " They are" : "; they are");
 	for (unsigned i = 0; (name = names->name(names->format, i)); i++)
 		ncs_append(error, error_size, "%s %s", i > 0 ? "," : "", name);
-	return false;
 }
 
-/* One word of a list: "NAME" or "-NAME". */
-struct list_word {
-	size_t length; /* with the sign */
-	bool minus;
-	unsigned number; /* of the name */
-};
-
-/* Reads the first word of a list. Returns false after writing a message. */
-static bool read_word(const struct names *names, const char *list,
-		      struct list_word *word, char *error, size_t error_size)
+/* Takes the first word, "NAME" or "-NAME", off a list, which is NULL after the last one.
+ * Returns the number of the name; -1 after writing a message. */
+static int take_word(const struct names *names, const char **list, bool *minus,
+		     char *error, size_t error_size)
 {
+	const char *word = *list;
+	size_t length = strcspn(word, ",");
 	int number;
 
-	word->length = strcspn(list, ",");
-	word->minus = list[0] == '-';
-	number = find(names, list + word->minus, word->length - word->minus);
+	*minus = word[0] == '-';
+	*list = word[length] ? word + length + 1 : NULL;
+	number = find(names, word + *minus, length - *minus);
 	if (number < 0)
-		return complain(names, list, word->length, error, error_size);
-	word->number = (unsigned)number;
-	return true;
+		complain(names, word, length, error, error_size);
+	return number;
 }
 
 /* Takes "NAME,..." for these, or "-NAME,..." for all others, and sets a bit for
@@ -92,17 +86,14 @@ static bool take(const struct names *names, const char *list, uint64_t *chosen,
 		 char *error, size_t error_size)
 {
 	uint64_t named = 0, left_out = 0;
+	bool minus;
 
-	for (;;) {
-		struct list_word word;
+	while (list) {
+		int number = take_word(names, &list, &minus, error, error_size);
 
-		if (!read_word(names, list, &word, error, error_size))
+		if (number < 0)
 			return false;
-		*(word.minus ? &left_out : &named) |= UINT64_C(1)
-						      << word.number;
-		if (!list[word.length])
-			break;
-		list += word.length + 1;
+		*(minus ? &left_out : &named) |= UINT64_C(1) << number;
 	}
 	if (named == 0)
 		for (unsigned i = 0; names->name(names->format, i); i++)
@@ -119,10 +110,12 @@ static bool take_order(const struct names *names, const char *list,
 		       struct ncs_export_request *request, char *error,
 		       size_t error_size)
 {
-	for (;;) {
-		struct list_word word;
+	bool minus;
 
-		if (!read_word(names, list, &word, error, error_size))
+	while (list) {
+		int number = take_word(names, &list, &minus, error, error_size);
+
+		if (number < 0)
 			return false;
 		if (request->order_count == NCS_EXPORT_ORDERS_MAX) {
 			snprintf(error, error_size,
@@ -132,13 +125,11 @@ static bool take_order(const struct names *names, const char *list,
 		}
 		request->order[request->order_count++] =
 			(struct ncs_export_order){
-				.column = word.number,
-				.is_reversed = word.minus,
+				.column = (unsigned)number,
+				.is_reversed = minus,
 			};
-		if (!list[word.length])
-			return true;
-		list += word.length + 1;
 	}
+	return true;
 }
 
 bool ncs_export_choice(const struct ncs_options *options,

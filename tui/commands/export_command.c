@@ -181,6 +181,9 @@ int ncs_export_run(const struct ncs_command_input *input)
 			    (!is_standard_output(options) ||
 			     !isatty(STDOUT_FILENO)),
 	};
+	bool wants_path =
+		ncs_options_is_given(options, NCS_OPTION_CRITICAL_PATH) ||
+		ncs_options_is_given(options, NCS_OPTION_WHAT_IF);
 	struct ncs_export_request request = {
 		.format = options->export_format,
 		.from_ns = replay->records_from_ns,
@@ -190,7 +193,7 @@ int ncs_export_run(const struct ncs_command_input *input)
 						     NULL,
 		.aliases = input->source->aliases,
 		.progress = show_progress,
-		.add = ncs_options_want_path(options) ? add_path : NULL,
+		.add = wants_path ? add_path : NULL,
 		.context = &progress,
 	};
 	struct ncs_export_result result = { 0 };

@@ -397,13 +397,6 @@ bool ncs_hosts_find(const struct ncs_options *options,
 	return false;
 }
 
-bool ncs_hosts_run_each(const struct ncs_options *options)
-{
-	return options->hosts && (options->mode == NCS_MODE_CHECK ||
-				  options->mode == NCS_MODE_CLEAN ||
-				  options->mode == NCS_MODE_SET);
-}
-
 /* Adds the options that ask for the same on another machine. */
 static void add_options(struct ncs_words *words,
 			const struct ncs_options *options)

@@ -54,11 +54,8 @@ int ncs_follow_stream(struct ncs_follow *follow,
 bool ncs_hosts_find(const struct ncs_options *options,
 		    struct ncs_hostlist *hosts);
 
-/* Whether each host runs the command of these options: --check, --clean and --set. */
-bool ncs_hosts_run_each(const struct ncs_options *options);
-
-/* Has each host run it, by ssh, and prints their lines in the order of the hosts.
- * Returns the exit status: NCS_EXIT_OK if that of each is. */
+/* Has each host run --check, --clean or --set, by ssh, and prints their lines in the
+ * order of the hosts. Returns the exit status: NCS_EXIT_OK if that of each is. */
 int ncs_hosts_run(const struct ncs_options *options);
 
 #endif

@@ -31,21 +31,11 @@ static const char *text_of(const json_t *job, const char *key)
 	return text ? text : "";
 }
 
-/* Puts a line with the jobs, by archive and folder: that of a job's end in place of that of
- * its begin. */
-static void add_line(json_t *jobs, const char *path, json_t *line)
-{
-	char key[2 * PATH_BYTES];
-
-	json_object_set_new(line, "archive", json_string(path));
-	snprintf(key, sizeof(key), "%s/%s", path, text_of(line, "folder"));
-	json_object_set(jobs, key, line);
-}
-
-/* Adds the jobs of a directory. Returns false if it has none. */
+/* Adds the jobs of a directory, by archive and folder: the line of a job's end takes the
+ * place of that of its begin. Returns false if it has none. */
 static bool read_archive(void *jobs, const char *path)
 {
-	char name[PATH_BYTES], *text = NULL;
+	char name[PATH_BYTES], key[2 * PATH_BYTES], *text = NULL;
 	size_t size = 0;
 	FILE *file;
 
@@ -57,8 +47,12 @@ static bool read_archive(void *jobs, const char *path)
 		/* A line that is not whole is one that is being written. */
 		json_t *line = json_loads(text, 0, NULL);
 
-		if (json_is_object(line))
-			add_line(jobs, path, line);
+		if (json_is_object(line)) {
+			json_object_set_new(line, "archive", json_string(path));
+			snprintf(key, sizeof(key), "%s/%s", path,
+				 text_of(line, "folder"));
+			json_object_set(jobs, key, line);
+		}
 		json_decref(line);
 	}
 	free(text);
@@ -124,15 +118,8 @@ static void print_job(FILE *file, const json_t *job, bool ascii)
 static void print_text(FILE *file, json_t *const *sorted, size_t count,
 		       bool ascii)
 {
-	static const struct {
-		const char *title;
-		unsigned width;
-	} titles[] = { { "BEGUN", 19 }, { "LASTED", LASTED_COLUMNS }, { "NODE", 8 },
-		       { "USER", 8 },	{ "JOB", 8 },	 { "PROCS", 5 } };
-
-	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
-		print_cell(file, titles[i].title, titles[i].width, ascii);
-	fputs("VERDICT\n", file);
+	fprintf(file, "%-19s  %-*s  %-8s  %-8s  %-8s  %-5s  VERDICT\n", "BEGUN",
+		LASTED_COLUMNS, "LASTED", "NODE", "USER", "JOB", "PROCS");
 	for (size_t i = 0; i < count; i++)
 		print_job(file, sorted[i], ascii);
 }

@@ -144,14 +144,17 @@ static void suggest_choice(const struct ncs_option_row *row,
 	suggest_of(row->argument, argument, strlen(argument), text, size);
 }
 
-void ncs_choice_step(struct ncs_options *options,
-		     const struct ncs_option_row *row, bool forward)
+bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
+		      bool forward)
 {
-	int count = count_words(row->argument);
+	const struct ncs_option_row *row = &ncs_option_rows[option];
+	int count = count_words(row->argument), choice;
 
-	set_choice(options, row,
-		   (get_choice(options, row) + (forward ? 1 : count - 1)) %
-			   count);
+	if (count == 1 || row->place == NCS_PLACE_ONCE)
+		return false;
+	choice = get_choice(options, row) + (forward ? 1 : count - 1);
+	set_choice(options, row, choice % count);
+	return true;
 }
 
 /* --- Text --------------------------------------------------------------- */

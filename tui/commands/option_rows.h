@@ -88,11 +88,6 @@ void ncs_setting_suggest(const char *setting, char *text, size_t size);
  * list does not contain it. */
 int ncs_choice_find(const char *choices, const char *word);
 
-/* Sets a choice to its next or its previous word, wrapping around at the
- * ends. */
-void ncs_choice_step(struct ncs_options *options,
-		     const struct ncs_option_row *row, bool forward);
-
 /* --- Rules --------------------------------------------------------------- */
 
 /* Checks the options of a whole command line. Returns false, and sets `error`

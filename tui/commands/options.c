@@ -78,12 +78,6 @@ bool ncs_options_want_nodes(const struct ncs_options *options)
 	       options->kube || options->from;
 }
 
-bool ncs_options_want_path(const struct ncs_options *options)
-{
-	return ncs_options_is_given(options, NCS_OPTION_CRITICAL_PATH) ||
-	       ncs_options_is_given(options, NCS_OPTION_WHAT_IF);
-}
-
 /* Reads an argument, which is NULL if there is none. Returns false, and sets
  * `error` to what the option expects, if the argument is wrong. */
 static bool take_argument(struct ncs_options *options, enum ncs_option option,
@@ -129,17 +123,6 @@ void ncs_options_value(const struct ncs_options *options,
 	const struct ncs_option_row *row = &ncs_option_rows[option];
 
 	row->kind->print(options, row, text, size);
-}
-
-bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
-		      bool forward)
-{
-	const struct ncs_option_row *row = &ncs_option_rows[option];
-
-	if (!strchr(row->argument, '|') || row->place == NCS_PLACE_ONCE)
-		return false;
-	ncs_choice_step(options, row, forward);
-	return true;
 }
 
 /* --- The command line --------------------------------------------------- */

@@ -256,9 +256,6 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 bool ncs_options_is_given(const struct ncs_options *options,
 			  enum ncs_option option);
 
-/* Whether the critical path is requested, by itself or in an export. */
-bool ncs_options_want_path(const struct ncs_options *options);
-
 /* Whether ranks are shown by the streams of agents, not by segments here. */
 bool ncs_options_want_nodes(const struct ncs_options *options);
 
