@@ -46,7 +46,7 @@ void ncs_path_rank_name(const struct ncs_recording *recording,
 	snprintf(raw, sizeof(raw), "rank %" PRIu32,
 		 found && comm_id != 0 ? (uint32_t)found->rank : rank);
 	if (found && (!is_only || found->known & NCS_KNOWN_COMM_NAME))
-		ncs_append_of(found, NULL, raw, sizeof(raw));
+		ncs_append(raw, sizeof(raw), "%s", ncs_of(found, NULL).text);
 	ncs_utf8_clean(text, size, raw, false);
 }
 

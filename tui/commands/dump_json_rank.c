@@ -4,15 +4,12 @@
 
 #include <math.h>
 
-#include "analysis/base/busbw.h"
-#include "analysis/base/class_names.h"
 #include "analysis/base/detail.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/range_totals.h"
-#include "analysis/model/waits.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/step_stats.h"
@@ -291,7 +288,7 @@ NCS_JSON_ARRAY(static json_t *operations_of(const struct ncs_rank *rank),
 static json_t *range_times_of(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum)
 {
-	unsigned timing = ncs_range_timing(sum);
+	unsigned timing = ncs_best_timing(sum->timed);
 	bool timed = timing < NCS_TIMING_COUNT;
 	json_t *times = NCS_JSON_OBJECT(
 		{ "sum", NCS_JSON_IF(timed, sum->time_ns[timing]) });
@@ -310,7 +307,7 @@ static json_t *range_of(const struct ncs_rank *rank,
 {
 	bool has_calls = ncs_rank_calls_known(rank);
 	const struct ncs_range_view *range = sum->range;
-	unsigned timing = ncs_range_timing(sum);
+	unsigned timing = ncs_best_timing(sum->timed);
 
 	return NCS_JSON_OBJECT(
 		{ "range", NCS_JSON(range->number) },

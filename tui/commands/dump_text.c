@@ -18,9 +18,7 @@
 #include "tui/text/format.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
-#include "tui/text/launch_text.h"
 #include "tui/text/node_text.h"
-#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 #define GAP "  "
@@ -346,10 +344,9 @@ static void print_steps(FILE *file, const struct ncs_model *model,
 		for (int send = 1; send >= 0; send--) {
 			if (!ncs_steps_view(rank->steps, send))
 				continue;
-			text[0] = '\0';
-			ncs_append_rank_of(rank, text, sizeof(text));
-			ncs_append(text, sizeof(text),
-				   ", %s: ", send ? "sends" : "receives");
+			snprintf(text, sizeof(text),
+				 "%s, %s: ", ncs_rank_of(rank).text,
+				 send ? "sends" : "receives");
 			ncs_append_steps(rank, send, text, sizeof(text));
 			fputs(gap, file);
 			print_sentence(file, "steps: ", text, width, ascii);
@@ -370,10 +367,8 @@ static void print_launches(FILE *file, const struct ncs_model *model,
 
 		if (rank->now.launches.status == NCS_STREAM_UNKNOWN)
 			continue;
-		text[0] = '\0';
-		ncs_append_rank_of(rank, text, sizeof(text));
-		ncs_append_liveness(rank, text, sizeof(text));
-		ncs_append(text, sizeof(text), ":");
+		snprintf(text, sizeof(text), "%s%s:", ncs_rank_of(rank).text,
+			 ncs_rank_life(rank).text);
 		ncs_append_launch_progress(rank, text, sizeof(text));
 		ncs_append_launch_timing(rank, text, sizeof(text));
 		fputs(gap, file);
@@ -426,10 +421,9 @@ static bool print_lateness(FILE *file, const struct ncs_model *model,
 		fputc('\n', file);
 	}
 	for (size_t i = 0; i < count; i++) {
-		char text[NCS_FORMAT_MAX] = "";
+		char text[NCS_FORMAT_MAX];
 
-		ncs_append_rank_of(ranks[i], text, sizeof(text));
-		ncs_append(text, sizeof(text), ":");
+		snprintf(text, sizeof(text), "%s:", ncs_rank_of(ranks[i]).text);
 		ncs_append_lateness(ranks[i], text, sizeof(text));
 		ncs_append_late_now(ranks[i], text, sizeof(text));
 		print_sentence(file, "late: ", text, width, ascii);

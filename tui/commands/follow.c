@@ -376,20 +376,18 @@ bool ncs_hosts_find(const struct ncs_options *options,
 {
 	struct ncs_guard guard = { .pid = 0 };
 	char why[512] = "there is no node left";
+	const struct ncs_lookup lookup = { &guard, hosts, why, sizeof(why) };
 	int error = ncs_guard_start(&guard);
 
 	if (error)
 		snprintf(why, sizeof(why), "%s", strerror(-error));
 	if (!error)
 		error = options->slurm ?
-				ncs_lookup_job_that_ran(&guard, hosts,
-							options->slurm, why,
-							sizeof(why)) :
-				ncs_lookup_hosts(&guard, hosts, options->hosts,
-						 why, sizeof(why));
+				ncs_lookup_job_that_ran(&lookup,
+							options->slurm) :
+				ncs_lookup_hosts(&lookup, options->hosts);
 	if (!error)
-		error = ncs_lookup_exclude(&guard, hosts, options->exclude, why,
-					   sizeof(why));
+		error = ncs_lookup_exclude(&lookup, options->exclude);
 	ncs_guard_stop(&guard);
 	if (!error && hosts->count > 0)
 		return true;

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "tui/commands/option_rows.h"
-
 /* --- Options ------------------------------------------------------------ */
 
 #define MODE(mode) (1u << NCS_MODE_##mode)

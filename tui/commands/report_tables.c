@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/peaks.h"
+#include "analysis/model/moving.h"
 #include "ncclstat/version.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"
-#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
-#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 /* More rows of a table, and ranks of a matrix, are left to the data. */
@@ -131,7 +129,7 @@ static void append_culprit(const struct ncs_report *report,
 		    rank->now.identity.rank != episode->rank ||
 		    strcmp(rank->communicator->key, episode->communicator) != 0)
 			continue;
-		ncs_append_rank_of(rank, text, size);
+		ncs_append(text, size, "%s", ncs_rank_of(rank).text);
 		return;
 	}
 	snprintf(text, size, "it");
@@ -143,20 +141,21 @@ int ncs_report_gain(FILE *file, const struct ncs_report *report)
 
 	for (size_t i = 0; i < episodes->count; i++) {
 		const struct ncs_episode *one = &episodes->all[i];
-		char name[300] = "", after[64] = "";
+		char name[300] = "";
+		struct ncs_phrase after;
 
 		if (one->step_ns <= 0 || one->share <= 0)
 			continue;
 		append_culprit(report, one, name, sizeof(name));
-		ncs_append_bounded(after, sizeof(after),
-				   100 * one->step_ns * (1 - one->share),
-				   100 * one->step_ns * (1 - one->share_most),
-				   100 * one->step_ns * (1 - one->share_least));
+		after = ncs_bounded(100 * one->step_ns * (1 - one->share),
+				    100 * one->step_ns * (1 - one->share_most),
+				    100 * one->step_ns *
+					    (1 - one->share_least));
 		ncs_html_print(
 			file,
 			"<p>Gain: without $s, 100 steps take $s in place of"
 			" $d, as it was from $t to $t: $n % is avoidable.</p>\n",
-			name, after, (uint64_t)(100 * one->step_ns),
+			name, after.text, (uint64_t)(100 * one->step_ns),
 			report->replay, one->from_ns, report->replay,
 			one->until_ns, (size_t)(100 * one->share + 0.5));
 		return 0;
