@@ -61,9 +61,9 @@ struct ncs_traffic {
 	int error; /* of adding a message: 0 or -ENOMEM */
 };
 
-/* Begins without facts, at an address that must not change. So many collectives,
- * 1024 if it is 0, and steps are kept until other ranks have told of them; no
- * messages are looked for if `steps` is 0. Returns 0 or -ENOMEM; in both cases
+/* Begins without facts, at an address that must not change. Keeps `collectives`
+ * collectives, 1024 if it is 0, and `steps` steps until other ranks have told of
+ * them; looks for no messages if `steps` is 0. Returns 0 or -ENOMEM; in both cases
  * release it. */
 int ncs_traffic_init(struct ncs_traffic *traffic, size_t hosts,
 		     size_t collectives, size_t steps);

@@ -195,9 +195,9 @@ static bool have_ended_together(const struct ncs_diagnosis *diagnosis,
 	return true;
 }
 
-/* Whether a rank is known to be in an operation. Of one that began since the
- * heartbeat before, the plugin may not have seen the end yet when the process ended:
- * where no other rank's process lived longer, nothing tells that it lacked one. */
+/* Whether a rank is known to be in an operation. If one began since the heartbeat
+ * before, the plugin may not have seen its end yet when the process ended: where no
+ * other rank's process lived longer, nothing tells that it lacked one. */
 static bool is_in_operation(const struct ncs_rank *rank, bool ended_together)
 {
 	if (!ended_together)

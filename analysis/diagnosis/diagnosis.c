@@ -136,9 +136,9 @@ int ncs_diagnose(struct ncs_diagnosis *diagnosis, const struct ncs_model *model)
 	free(diagnosis->explained);
 	diagnosis->explained = calloc(model->communicator_count + 1,
 				      sizeof(*diagnosis->explained));
-	diagnosis->no_memory = !diagnosis->explained ||
-			       ncs_wait_graph_build(&diagnosis->graph, model) !=
-				       0;
+	diagnosis->no_memory = ncs_wait_graph_build(&diagnosis->graph, model) !=
+				       0 ||
+			       !diagnosis->explained;
 	if (!diagnosis->no_memory)
 		run_rules(diagnosis);
 	if (diagnosis->no_memory) {

@@ -38,9 +38,13 @@ static unsigned ahead_in(const struct ncs_rank *rank,
 static const struct ncs_operation_view *
 operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call)
 {
-	return call.sequence_number == NCS_NO_SEQUENCE_NUMBER ?
-		       NULL :
-		       ncs_operation_of_call(rank, call);
+	const struct ncs_operation_view *operation =
+		call.sequence_number == NCS_NO_SEQUENCE_NUMBER ?
+			NULL :
+			ncs_operation_of_call(rank, call);
+
+	return operation && operation->event == NCS_EVENT_COLL ? operation :
+								 NULL;
 }
 
 /* Counts the ranks of a communicator that have made a call. */

@@ -418,6 +418,8 @@ compare_pace(struct ncs_diagnosis *diagnosis,
 	if (!history)
 		return pace;
 	history->seen = true;
+	if (diagnosis->no_memory)
+		return pace;
 	/* From the start, a sender is compared with the others. */
 	pace.median = pace.now;
 	pace.median.bytes_rate = 0;

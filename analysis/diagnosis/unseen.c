@@ -3,8 +3,8 @@
  * of their own, and make findings on communicators that they may have ranks of less
  * certain.
  */
-#include "analysis/diagnosis/rules.h"
 #include "analysis/base/collective_waits.h"
+#include "analysis/diagnosis/rules.h"
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/operation_record.h"

@@ -3,6 +3,7 @@
  * losses. */
 #include "analysis/metrics/metric_fill.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,9 @@ NCS_METRIC_FILL(SEGMENTS)
 	uint64_t counts[SEGMENT_STATE_COUNT] = { 0 };
 	const struct ncs_model *model = input->model;
 
+	static_assert(sizeof(states) / sizeof(states[0]) ==
+			      NCS_ATTACH_FAILED + 1,
+		      "a state for each result");
 	counts[SEGMENT_ATTACHED] = model->rank_count;
 	counts[SEGMENT_DUPLICATE] = input->metrics->ranks.duplicates;
 	for (size_t i = 0; i < model->unreadable_count; i++)

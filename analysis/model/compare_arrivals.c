@@ -327,12 +327,12 @@ static uint64_t data_late_ns(const struct ncs_comparison *comparison)
 						    comparison->exclusive_ns;
 }
 
-/* Splits the time for which all waited for the last part alone by cause. What
- * its process lost in operations that ended late is a peer's. Of the rest, a
+/* Splits the time for which all waited for the last part alone by cause. A peer's is
+ * the time that its process lost in operations that ended late. In the rest, a
  * launch counts if others were there before it, and if the last operation of
  * the process had ended before it: then the stream was empty, and all that
- * follows is later by as much as the launch was. What else follows the launch is
- * the stream's. */
+ * follows is later by as much as the launch was. The stream's is all else that
+ * follows the launch. */
 static void split_wait(const struct ncs_comparison *comparison,
 		       uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
 {

@@ -285,7 +285,6 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 {
 	size_t *guess = &model->first_id;
 	struct ncs_sample sample;
-
 	int error = 0;
 
 	while (!error && source->next(source, &sample))

@@ -4,8 +4,7 @@
  * too; and of the whole job, as shares of the time of its ranks. The longest wait of a
  * rank, and for how long others wait for a rank that has not arrived.
  *
- * Pure. What is returned points into the model and is valid until its next
- * update.
+ * Pure. Results point into the model and are valid until its next update.
  */
 #ifndef NCS_ANALYSIS_MODEL_WAITS_H
 #define NCS_ANALYSIS_MODEL_WAITS_H

@@ -59,8 +59,8 @@ static bool is_beside(double send_ns, double send_end_ns, double other_ns,
 		 is_near(send_end_ns, other_end_ns));
 }
 
-/* Notes what a rank does, and whether it goes on while it sends. So do all then, as
- * they run the same program. */
+/* Notes what a rank does, and whether it goes on while it sends. Then all do, as they
+ * run the same program. */
 static void learn(struct ncs_path *path, const struct ncs_part *part,
 		  const struct ncs_part_times *times,
 		  const struct ncs_path_arrival *arrival)

@@ -149,19 +149,20 @@ static int finish(struct ncs_join *join, struct pending *pending)
 			   (ncs_joined_is_transfer(joined) ||
 			    joined->count == (size_t)joined->parts[0].nranks);
 	ncs_joined_finish(joined);
+	pending->order = join->order;
+	if (ncs_heap_push(&join->finished, pending, is_before) != 0) {
+		pending_free(join, pending);
+		return -ENOMEM;
+	}
+	join->order++;
 	if (joined->is_complete)
 		join->count.complete++;
 	else
 		join->count.incomplete++;
-	pending->order = join->order++;
+	/* Without memory for them, readers compute the times. */
 	pending->part_times =
 		malloc(joined->count * sizeof(*pending->part_times));
-	if (!pending->part_times ||
-	    ncs_heap_push(&join->finished, pending, is_before) != 0) {
-		pending_free(join, pending);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < joined->count; i++)
+	for (size_t i = 0; pending->part_times && i < joined->count; i++)
 		ncs_part_times_make(&pending->part_times[i], joined,
 				    &joined->parts[i]);
 	joined->part_times = pending->part_times;

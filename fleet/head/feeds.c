@@ -358,7 +358,7 @@ struct ncs_crew {
 };
 
 static void take_agent_node(void *context, size_t node, const char *name,
-		      const char *reach)
+			    const char *reach)
 {
 	struct ncs_crew *crew = context;
 	size_t number = SIZE_MAX;
@@ -378,8 +378,9 @@ static size_t number_of(const struct ncs_crew *crew, size_t node)
 	return node < crew->count ? crew->nodes[node] : SIZE_MAX;
 }
 
-static void take_agent_bytes(void *context, size_t node, enum ncs_line_step step,
-		       const void *bytes, size_t size)
+static void take_agent_bytes(void *context, size_t node,
+			     enum ncs_line_step step, const void *bytes,
+			     size_t size)
 {
 	struct ncs_crew *crew = context;
 	size_t number = number_of(crew, node);
@@ -392,8 +393,8 @@ static void take_agent_bytes(void *context, size_t node, enum ncs_line_step step
 		       ncs_clock_monotonic_ns());
 }
 
-static void take_agent_state(void *context, size_t node, enum ncs_node_state state,
-		       const char *why)
+static void take_agent_state(void *context, size_t node,
+			     enum ncs_node_state state, const char *why)
 {
 	struct ncs_crew *crew = context;
 	size_t number = number_of(crew, node);

@@ -7,8 +7,8 @@
 
 #include "analysis/base/hash_table.h"
 #include "fleet/launch/agents.h"
-#include "fleet/launch/subprocess.h"
 #include "fleet/launch/lookups.h"
+#include "fleet/launch/subprocess.h"
 
 /* Why an agent did not start, or ended: the meaning of the messages so far. One
  * of zeros is at the beginning. */

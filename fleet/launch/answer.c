@@ -111,11 +111,11 @@ int ncs_answer_turn(struct ncs_answer *answer, int wait_ms)
 	return error;
 }
 
-int ncs_answer_wait(struct ncs_answer *answer)
+int ncs_answer_wait(struct ncs_answer *answer, int wait_ms)
 {
 	int turn;
 
-	while ((turn = ncs_answer_turn(answer, 1)) == 0)
+	while ((turn = ncs_answer_turn(answer, wait_ms)) == 0)
 		;
 	return turn;
 }

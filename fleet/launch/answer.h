@@ -45,8 +45,8 @@ int ncs_answer_begin(struct ncs_answer *answer, struct ncs_guard *guard,
  * is for ncs_answer_end(). */
 int ncs_answer_turn(struct ncs_answer *answer, int wait_ms);
 
-/* Returns what ncs_answer_turn() says in the end. */
-int ncs_answer_wait(struct ncs_answer *answer);
+/* Returns what ncs_answer_turn() says in the end; turns take `wait_ms` at most. */
+int ncs_answer_wait(struct ncs_answer *answer, int wait_ms);
 
 /* Ends the program, of which ncs_answer_turn() said `turn`: kills it if it
  * still runs. Returns 0; or -errno, with a clause for users in `why`: -EIO if

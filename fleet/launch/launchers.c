@@ -60,7 +60,7 @@ void ncs_words_release(struct ncs_words *words)
 /* Prints a word as a shell reads it: between single quotes, unless it is plain. */
 static void print_quoted(FILE *file, const char *word)
 {
-	if (!word[strspn(word, PLAIN_CHARACTERS)]) {
+	if (*word && !word[strspn(word, PLAIN_CHARACTERS)]) {
 		fputs(word, file);
 		return;
 	}

@@ -13,6 +13,8 @@
 
 #define TIME_NS UINT64_C(10000000000)
 #define OUTPUT_MAX ((size_t)16 << 20)
+/* A tool's answer is looked for that often. */
+#define TURN_MS 20
 
 static int say_no_memory(const struct ncs_lookup *lookup)
 {
@@ -41,7 +43,7 @@ static int run(const struct ncs_lookup *lookup, struct ncs_words *words,
 	*text = NULL;
 	if (!error)
 		error = ncs_answer_end(&answer, words->words[0],
-				       ncs_answer_wait(&answer), text,
+				       ncs_answer_wait(&answer, TURN_MS), text,
 				       lookup->why, lookup->why_size);
 	ncs_words_release(words);
 	return error;
@@ -379,5 +381,5 @@ int ncs_lookup_pods(const struct ncs_lookup *lookup, const char *selector)
 
 	return error ? error :
 		       ncs_lookup_pods_end(lookup, &answer,
-					   ncs_answer_wait(&answer));
+					   ncs_answer_wait(&answer, TURN_MS));
 }

@@ -76,10 +76,11 @@ static unsigned long status_number(const char *status, const char *key)
 static bool may_attach(uint32_t pid)
 {
 	FILE *file = ncs_process_file(pid, "mem");
+	bool may = file != NULL;
 
 	if (file)
 		fclose(file);
-	return file;
+	return may;
 }
 
 /* Tells whether a process is the one that is asked for, and may be attached to:
@@ -358,7 +359,7 @@ static bool take_python(struct ncs_stack *stack, struct ncs_guard *guard)
 	ncs_words_add(&words, "%u", stack->pid);
 	if (ncs_answer_begin(&answer, guard, &words, NULL, TOOL_BYTES, TOOL_NS,
 			     why, sizeof(why)) == 0) {
-		turn = ncs_answer_wait(&answer);
+		turn = ncs_answer_wait(&answer, 1);
 		strcpy(why, "py-spy has found no frames");
 		ncs_answer_end(&answer, "py-spy", turn, &output, why,
 			       sizeof(why));

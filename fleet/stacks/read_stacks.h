@@ -36,8 +36,7 @@ typedef uint64_t ncs_lateness_now(void *context);
 
 /* Fills in stacks of the process that the first one names, one for each moment at
  * which it is late, within 10 s, by py-spy or /proc, without stopping it. All are
- * by the same tool. Returns their number; without any, the
- * first one says why. */
+ * by the same tool. Returns their number; without any, the first one says why. */
 size_t ncs_stacks_sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
 			      ncs_lateness_now *lateness, void *context);
 

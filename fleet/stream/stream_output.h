@@ -27,12 +27,12 @@ struct ncs_stream_output;
 enum ncs_stream_output_form {
 	NCS_STREAM_OUTPUT_BYTES, /* as they are */
 	NCS_STREAM_OUTPUT_LINES, /* made into lines */
-	NCS_STREAM_OUTPUT_TEXT, /* the bytes that are handed over are whole lines */
+	NCS_STREAM_OUTPUT_TEXT,  /* they are whole lines already */
 };
 
 /* Begins to write to `file`, which stays the caller's. `lines` is copied; it
- * may be NULL for other forms than NCS_STREAM_OUTPUT_LINES. Returns 0 or -errno. Ignores SIGPIPE in the whole
- * process. */
+ * may be NULL for other forms than NCS_STREAM_OUTPUT_LINES. Returns 0 or -errno.
+ * Ignores SIGPIPE in the whole process. */
 int ncs_stream_output_open(struct ncs_stream_output **output, int file,
 			   enum ncs_stream_output_form form,
 			   const struct ncs_line_writer *lines);

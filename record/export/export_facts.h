@@ -89,7 +89,7 @@ struct ncs_export_span ncs_export_rank_span(const struct ncs_export_rank *rank,
 
 /* Facts about operations that their own records do not hold: what the records of
  * all ranks tell together, and when their kernels ran on the GPU. By rank of the
- * recording and number of the operation. About 100 bytes an operation.
+ * recording and number of the operation. About 120 bytes an operation.
  *
  * The records of kernels are read here, too, as the table of launches shows them as
  * reported, even where the GPU's clock is not known or where they do not tell an

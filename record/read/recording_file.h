@@ -3,7 +3,8 @@
  *
  * Nothing in the file is trusted, and it may be truncated while it is read.
  * Chunks are found by the file's indexes, or by a search where there is none
- * (recording_open.c). Damaged chunks are left out and counted. Only files in record/ include this header. Not thread-safe.
+ * (recording_open.c). Damaged chunks are left out and counted. Only files in record/
+ * include this header. Not thread-safe.
  */
 #ifndef NCS_RECORD_READ_RECORDING_FILE_H
 #define NCS_RECORD_READ_RECORDING_FILE_H

@@ -9,7 +9,8 @@
  * A file can be loaded once only; a copy of it once more. A program that has opened
  * this library by its path calls turns_take(). Version 5 of the API only.
  *
- * Must not be used where an event is in progress while turns change.
+ * Must not be used where an event is in progress while turns change. If a plugin
+ * changes its mask in its turn, that counts from its next turn on.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -103,9 +104,11 @@ static enum nccl_result init(void **context, uint64_t comm_id,
 
 		if (other->variable)
 			setenv(other->variable, other->value, 1);
-		other->profiler->init.v5(&comm->contexts[i], comm_id,
-					 &comm->masks[i], comm_name, nnodes,
-					 nranks, rank, logger);
+		if (other->profiler->init.v5(&comm->contexts[i], comm_id,
+					     &comm->masks[i], comm_name, nnodes,
+					     nranks, rank,
+					     logger) != NCCL_SUCCESS)
+			fail(other->profiler->name, "does not initialize");
 		if (other->variable)
 			unsetenv(other->variable);
 	}
@@ -127,12 +130,9 @@ unsigned turns_count(void)
 EXPORT void turns_take(unsigned number);
 void turns_take(unsigned number)
 {
-	for (unsigned i = 0; i < comm_count; i++) {
-		if (turn > 0)
-			comms[i].masks[turn - 1] = *comms[i].activation_mask;
+	for (unsigned i = 0; i < comm_count; i++)
 		*comms[i].activation_mask =
 			number > 0 ? comms[i].masks[number - 1] : 0;
-	}
 	turn = number;
 }
 

@@ -145,11 +145,13 @@ static int print(const struct ncs_command_input *input, json_t *jobs)
 
 	if (!sorted)
 		return NCS_EXIT_NOTHING;
-	json_object_foreach(jobs, key,
-			    job) if (!options->choice.job ||
-				     ncs_archive_matches(text_of(job, "folder"),
-							 options->choice.job))
-		sorted[count++] = job;
+	json_object_foreach(jobs, key, job)
+	{
+		if (!options->choice.job ||
+		    ncs_archive_matches(text_of(job, "folder"),
+					options->choice.job))
+			sorted[count++] = job;
+	}
 	if (count > 0)
 		qsort(sorted, count, sizeof(json_t *), by_begin);
 	if (options->jobs_format == NCS_JOBS_JSON)

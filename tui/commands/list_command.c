@@ -189,8 +189,9 @@ static void print_recording(FILE *file, const struct ncs_replay *replay,
 
 /* --- JSON ------------------------------------------------------------------ */
 
-/* Begins the document; without a recording, or a directory, these are NULL. What has
- * no members in it is empty, so that programs need not know of what the list is. */
+/* Begins the document; without a recording, or a directory, these are NULL. An array
+ * or object without members is empty, so that programs need not know of what the list
+ * is. */
 static json_t *begin_list(const struct ncs_replay *replay,
 			  const char *directory)
 {

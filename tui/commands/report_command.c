@@ -12,8 +12,8 @@
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"
-#include "tui/text/output.h"
 #include "tui/text/job_text.h"
+#include "tui/text/output.h"
 
 /* --- Embedded documents --------------------------------------------------- */
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/screen_pages.h"
 #include "tui/screen/screen_actions.h"
+#include "tui/screen/screen_pages.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/table/table.h"
 

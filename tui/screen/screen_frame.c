@@ -12,16 +12,16 @@
 #include <string.h>
 
 #include "shm/read/paths.h"
-#include "tui/term/wrap.h"
-#include "tui/term/keys.h"
-#include "tui/text/finding_text.h"
-#include "tui/text/node_text.h"
-#include "tui/screen/screen_parts.h"
-#include "tui/screen/screen_pages.h"
 #include "tui/screen/screen_actions.h"
+#include "tui/screen/screen_pages.h"
+#include "tui/screen/screen_parts.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/table/row_query.h"
 #include "tui/table/table.h"
+#include "tui/term/keys.h"
+#include "tui/term/wrap.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/node_text.h"
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512

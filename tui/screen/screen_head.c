@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the title, the line of a recording and the tabs; see screen_parts.h. Must not change the state of
- * the screen, except for click targets. Called for each frame.
+/* Draws the title, the line of a recording and the tabs; see screen_parts.h. Must not
+ * change the state of the screen, except for click targets. Called for each frame.
  */
 #include "tui/screen/screen_parts.h"
 

@@ -21,8 +21,8 @@
 #include "tui/term/sparkline.h"
 #include "tui/term/wrap.h"
 #include "tui/text/format.h"
-#include "tui/text/job_verdict.h"
 #include "tui/text/job_text.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/words.h"
 #include "tui/views/row_looks.h"
 

@@ -16,8 +16,8 @@
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 #include "tui/text/format.h"
-#include "tui/text/node_text.h"
 #include "tui/text/job_text.h"
+#include "tui/text/node_text.h"
 #include "tui/text/words.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -104,7 +104,7 @@ void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
 void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 			      size_t size);
 
-/* Appends what a rank has waited for longest (analysis/model/oldest.h): a
+/* Appends what a rank has waited for longest (analysis/model/waits.h): a
  * channel's wait, or "AllReduce #41, stream for 3.2s: ". Appends nothing if it
  * waits for nothing. */
 void ncs_append_oldest(const struct ncs_rank *rank, char *text, size_t size);

@@ -181,12 +181,14 @@ static void append_launches(const struct ncs_rank *rank, char *text,
 		ncs_append(text, size, " Launches: %s.", clause);
 }
 
+/* clang-format off */
 static NCS_DEFINE_LOOKUP(kernel_status_help, NCS_KERNEL_STATUSES, NCS_HELP,
 			 "unknown")
+/* clang-format on */
 
-	/* Appends sentences on kernel timing and on the GPU's clock, if these are known. */
-	static void append_kernel_timing(const struct ncs_rank *rank,
-					 char *text, size_t size)
+/* Appends sentences on kernel timing and on the GPU's clock, if these are known. */
+static void append_kernel_timing(const struct ncs_rank *rank, char *text,
+				 size_t size)
 {
 	const struct ncs_gpu_clock_view *clock = &rank->now.gpu_clock;
 	const struct ncs_kernel_view *kernel = &rank->now.kernel;

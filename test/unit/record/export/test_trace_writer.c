@@ -64,12 +64,11 @@ static size_t count_json(const json_t *root, const char *type,
 	size_t count = 0, i;
 	json_t *event;
 
-	json_array_foreach(
-		events, i,
-		event) if (strcmp(json_string_value(json_object_get(event,
-								    "ph")),
-				  type) == 0)
+	json_array_foreach(events, i, event)
 	{
+		if (strcmp(json_string_value(json_object_get(event, "ph")),
+			   type) != 0)
+			continue;
 		count++;
 		*last = event;
 	}
@@ -354,10 +353,13 @@ TEST(ends_of_an_arrow_are_joined)
 	root = parse(&written);
 	assert_int_equal(count_json(root, "s", &found), 3000);
 	assert_int_equal(count_json(root, "f", &found), 3000);
-	json_array_foreach(json_object_get(root, "traceEvents"), k,
-			   one) if (strcmp(text_json(one, "ph"), "s") == 0)
+	json_array_foreach(json_object_get(root, "traceEvents"), k, one)
+	{
+		if (strcmp(text_json(one, "ph"), "s") != 0)
+			continue;
 		assert_int_equal(json_number_value(json_object_get(one, "ts")),
 				 strtoull(text_json(one, "id"), NULL, 16));
+	}
 	json_decref(root);
 }
 

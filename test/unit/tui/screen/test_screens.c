@@ -17,14 +17,14 @@
 
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/source_synthetic.h"
+#include "test/unit/support/unit.h"
 #include "tui/screen/screen.h"
 #include "tui/screen/screen_actions.h"
 #include "tui/screen/screen_pages.h"
-#include "test/unit/support/source_synthetic.h"
 #include "tui/table/table.h"
 #include "tui/term/curses.h"
 #include "tui/term/term.h"
-#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define BORN (1000 * SECOND)

@@ -8,11 +8,11 @@
 
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/source_synthetic.h"
-#include "tui/table/column_layout.h"
-#include "tui/table/table.h"
-#include "tui/table/row_query.h"
-#include "tui/views/view.h"
 #include "test/unit/support/unit.h"
+#include "tui/table/column_layout.h"
+#include "tui/table/row_query.h"
+#include "tui/table/table.h"
+#include "tui/views/view.h"
 
 #define SECOND UINT64_C(1000000000)
 
