@@ -54,7 +54,7 @@ static void begin(struct ncs_answer *answer, const char *script)
 
 static int take(struct ncs_answer *answer, char **text, char *why, size_t size)
 {
-	int turn = ncs_answer_wait(answer);
+	int turn = ncs_answer_wait(answer, 20);
 
 	ncs_answer_end(answer, "sh", turn, text, why, size);
 	return turn;

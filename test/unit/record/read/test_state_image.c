@@ -53,6 +53,7 @@ static void expect_alike(void)
 
 static int setup(void **state)
 {
+	(void)state;
 	memset(expected, 0, BYTES);
 	if (ncs_state_image_make(&image, BYTES, NULL) != 0)
 		return -1;
@@ -62,6 +63,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	(void)state;
 	ncs_state_image_release(&image);
 	return 0;
 }
@@ -130,5 +132,3 @@ TEST(test_an_image_beyond_the_budget_is_not_made)
 	ncs_state_image_release(&image);
 	assert_true(whole.used == 0);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
