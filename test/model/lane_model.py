@@ -109,9 +109,9 @@ def source_is_modelled():
              r'bool is_same_life.*ncs_add_acquire_release\('
              r'&comm->lanes_claimed, 0\).*'
              r'\*ncs_lane_claim.*ncs_add_relaxed\(&comm->lanes_claimed, 1\).*'
-             r'lane_of_thread\[ncs_thread_index\] = lane;\s*'
+             r'lane_of_thread\[ncs_thread\.index\] = lane;\s*'
              r'if \(!is_same_life\(comm, claimed\)\) \{\s*'
-             r'comm->lane_of_thread\[ncs_thread_index\] = NULL;')
+             r'comm->lane_of_thread\[ncs_thread\.index\] = NULL;')
     return re.search(order, text, re.S) is not None
 
 

@@ -69,7 +69,7 @@ fleet_wants 'a job that is not there is none' 1 'without a rank' -- \
 	--record="$tmp/none" --duration=2 --interval=0.5 --job="it's *" \
 	--pid=7 --hosts='n[1-2]'
 passes 'the nodes are told which job and how often' grep -qF -- \
-	"--interval=0.500 --heartbeat=30 --pid=7 --job='it'\\''s *'" \
+	"--interval=0.500 --heartbeat=30 --pid=7 '--job=it'\\''s *'" \
 	"$tmp/ssh.log"
 fleet_wants 'the level of compression can be chosen' 0 'of 1 node' -- \
 	--record="$tmp/packed" --duration=3 --compress=19 --hosts=n1
