@@ -303,7 +303,7 @@ check: ## install what is missing, build, run every test
 		$(call longest_first,$(patsubst %,$(ASAN_BUILD)/%,$(UNIT)) \
 			$(call in_build,$(UNIT))) $(GPU)
 
-# The tests that tell most about a change, in under two minutes once built.
+# The tests that tell most about a change, in about a minute once built.
 QUICK_UNIT := $(foreach t,$(UNIT),$(if $(filter test_truth% test_fuzz%,\
 	$(notdir $(t))),,$(t)))
 QUICK := $(call in_build,$(QUICK_UNIT) test/plugin/test_captures)
