@@ -87,7 +87,9 @@ static inline struct ncs_lane_state *ncs_call_lane(const struct ncs_comm *comm)
 #define NCS_TAKER_GROUP_BEGUN (1u << 30)
 #define NCS_TAKER_GROUP_ENDS (1u << 31)
 
-/* Returns the callbacks that NCCL makes directly after the start of an event. */
+/* Returns the callbacks that NCCL makes directly after the start of an event. If NCCL is
+ * not asked for one of them, the next callback of the thread is another one, whose own
+ * note takes the place of this one. */
 static inline uint32_t ncs_call_after_start(uint64_t type)
 {
 	if (type == 1u << NCS_EVENT_GROUP_API)
@@ -97,7 +99,8 @@ static inline uint32_t ncs_call_after_start(uint64_t type)
 	return 0;
 }
 
-/* ... and after the stop of one. A group that one call has begun ends with it. */
+/* Returns those directly after the stop of one. A group that one call has begun ends
+ * with it. */
 static inline uint32_t ncs_call_after_stop(unsigned event)
 {
 	if (event == NCS_EVENT_KERNEL_LAUNCH)

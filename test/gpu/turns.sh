@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the plugin adds to a small AllReduce, in one process whose calls it follows by
-# turns: processes differ by more than it costs. Prints for each plugin the medians of
-# what a turn takes, beside the turn without a plugin, and of the differences. Fails if
-# a turn has no times. Skipped without two GPUs.
+# Prints what the plugin adds to a small AllReduce, in one process whose calls it follows
+# by turns: processes differ by more than it costs. A row for each plugin has the medians
+# of its turns, and of their differences from the turn without a plugin. Fails if a turn
+# has no times. Skipped without two GPUs.
 #
 #   PLUGINS="A.so VARIABLE=VALUE@B.so" ROUNDS=3 REPEAT=250 SIZE=1024:1000 test/gpu/turns.sh
 #
