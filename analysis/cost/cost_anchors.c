@@ -26,7 +26,7 @@ struct choice {
 	struct ncs_cost_score scores[CANDIDATES];
 	size_t count;
 	double *spreads_ns;           /* of all candidates */
-	float *distances_ns;          /* likewise */
+	float *since_ns;              /* likewise */
 	double *values, *more_values; /* of a rank, or one for each */
 	struct candidate_works *ranks;   /* by rank: since the candidate */
 	struct candidate_works *nearest; /* … and the nearest end */
@@ -132,7 +132,7 @@ static bool find_works(struct choice *choice, struct ncs_cost_score *score,
 				  ncs_cost_at_ns(anchor, score->anchor.event);
 
 		order->all++;
-		score->distances_ns[i] = NAN;
+		score->since_ns[i] = NAN;
 		if (ncs_cost_is_early(since_ns) &&
 		    ++order->early > 2 + NCS_COST_MISFIT / 1000. * order->all)
 			return false;
@@ -142,7 +142,7 @@ static bool find_works(struct choice *choice, struct ncs_cost_score *score,
 			choice->more_values[works->bounded++] = since_ns;
 		} else {
 			choice->values[works->known++] = since_ns;
-			score->distances_ns[i] = (float)since_ns;
+			score->since_ns[i] = (float)since_ns;
 		}
 	}
 	if (works->bounded >= NCS_COST_STEPS)
@@ -151,26 +151,20 @@ static bool find_works(struct choice *choice, struct ncs_cost_score *score,
 	return true;
 }
 
-static void measure_spread(struct choice *choice, struct ncs_cost_score *score,
-			   uint32_t place, struct candidate_works *works)
+static void measure_spread(struct choice *choice, struct candidate_works *works)
 {
-	const struct ncs_cost_instances *of = &choice->of;
-
 	works->work_ns = ncs_cost_median(choice->values, works->known);
 	for (uint32_t i = 0; i < works->known; i++)
 		choice->values[i] = fabs(choice->values[i] - works->work_ns);
 	works->spread_ns = ncs_cost_mean_of_least(choice->values, works->known,
 						  NCS_COST_TRIM);
-	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++)
-		score->distances_ns[i] =
-			fabsf(score->distances_ns[i] - (float)works->work_ns);
 }
 
-static void forget_distances(const struct ncs_cost_instances *of,
-			     struct ncs_cost_score *score, uint32_t place)
+static void forget_times(const struct ncs_cost_instances *of,
+			 struct ncs_cost_score *score, uint32_t place)
 {
 	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++)
-		score->distances_ns[i] = NAN;
+		score->since_ns[i] = NAN;
 }
 
 /* Sets a score to by how much ranks contradict a candidate: they are known to
@@ -258,15 +252,16 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score)
 		if (!find_works(choice, score, i, &order, &ranks[i]))
 			return false;
 		if (ranks[i].known < NCS_COST_STEPS) {
-			forget_distances(of, score, i);
+			forget_times(of, score, i);
 			continue;
 		}
-		measure_spread(choice, score, i, &ranks[i]);
+		measure_spread(choice, &ranks[i]);
 		score->spreads_ns[i] = ranks[i].spread_ns;
 		known += ranks[i].known;
 		least_ns = fmin(least_ns, ranks[i].work_ns);
 	}
-	if (known < NCS_COST_STEPS)
+	/* The spread of a few events is small by chance. */
+	if (known < NCS_COST_STEPS || known * 100 < NCS_MOST * of->known)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		if (!isnan(score->spreads_ns[i]))
@@ -292,8 +287,8 @@ static void add_candidate(struct choice *choice, enum ncs_cost_event event,
 	score->anchor =
 		(struct ncs_cost_anchor){ (uint8_t)event, (uint8_t)back };
 	score->spreads_ns = &choice->spreads_ns[choice->count * rank_count];
-	score->distances_ns =
-		&choice->distances_ns[choice->count * choice->instance_room];
+	score->since_ns =
+		&choice->since_ns[choice->count * choice->instance_room];
 	choice->count += score_candidate(choice, score);
 }
 
@@ -365,6 +360,48 @@ static void score_candidates(struct choice *choice)
 
 /* --- The choice ----------------------------------------------------------- */
 
+/* Returns the median of the times since a candidate, of those events of a rank of which
+ * another one knows them too. */
+static double shared_median(struct choice *choice, const float *since_ns,
+			    const float *others_ns, uint32_t place)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = choice->of.first[place];
+	     i < choice->of.first[place + 1]; i++)
+		if (!isnan(since_ns[i]) && !isnan(others_ns[i]))
+			choice->more_values[count++] = since_ns[i];
+	return count > 0 ? ncs_cost_median(choice->more_values, count) : NAN;
+}
+
+/* Adds the differences of the distances from two candidates' works on the events of a rank
+ * that know both. The works are those of these events: by all of its own, the one that
+ * knows fewer would fit them better. */
+static void compare_on_rank(struct choice *choice,
+			    const struct ncs_cost_score *best,
+			    const struct ncs_cost_score *other, uint32_t place,
+			    uint32_t *all, uint32_t *both, double *best_ns,
+			    double *other_ns)
+{
+	double best_work_ns =
+		shared_median(choice, best->since_ns, other->since_ns, place);
+	double other_work_ns =
+		shared_median(choice, other->since_ns, best->since_ns, place);
+
+	for (uint32_t i = choice->of.first[place];
+	     i < choice->of.first[place + 1]; i++) {
+		double apart_ns = fabs(best->since_ns[i] - best_work_ns);
+		double others_ns = fabs(other->since_ns[i] - other_work_ns);
+
+		*all += !isnan(best->since_ns[i]);
+		if (isnan(best->since_ns[i]) || isnan(other->since_ns[i]))
+			continue;
+		choice->values[(*both)++] = others_ns - apart_ns;
+		*best_ns += apart_ns;
+		*other_ns += others_ns;
+	}
+}
+
 /* Returns whether a candidate explains no worse than the best, as far as is known:
  * by the differences of their distances on the same events. */
 static bool is_alike(struct choice *choice, const struct ncs_cost_score *best,
@@ -376,18 +413,9 @@ static bool is_alike(struct choice *choice, const struct ncs_cost_score *best,
 
 	if (other->score_ns > 1.5 * limit_ns)
 		return false;
-	for (uint32_t i = 0; i < choice->of.first[choice->of.class->rank_count];
-	     i++) {
-		if (isnan(best->distances_ns[i]))
-			continue;
-		all++;
-		if (isnan(other->distances_ns[i]))
-			continue;
-		differences[both++] =
-			other->distances_ns[i] - best->distances_ns[i];
-		best_ns += best->distances_ns[i];
-		other_ns += other->distances_ns[i];
-	}
+	for (uint32_t r = 0; r < choice->of.class->rank_count; r++)
+		compare_on_rank(choice, best, other, r, &all, &both, &best_ns,
+				&other_ns);
 	/* It must also explain the few events that are far from usual. */
 	if (2 * both < all ||
 	    other_ns > 1.5 * (best_ns + both * (double)NCS_COST_ALIKE_NS))
@@ -472,13 +500,12 @@ static int choose_class(struct choice *choice,
 	of->first = calloc(ranks + 1, sizeof(*of->first));
 	choice->spreads_ns =
 		calloc(CANDIDATES * ranks, sizeof(*choice->spreads_ns));
-	choice->distances_ns =
-		calloc(CANDIDATES * room, sizeof(*choice->distances_ns));
+	choice->since_ns = calloc(CANDIDATES * room, sizeof(*choice->since_ns));
 	choice->values = calloc(values, sizeof(*choice->values));
 	choice->more_values = calloc(values, sizeof(*choice->more_values));
 	choice->ranks = calloc(2 * ranks, sizeof(*choice->ranks));
 	if (of->instances && of->first && choice->spreads_ns &&
-	    choice->distances_ns && choice->values && choice->more_values &&
+	    choice->since_ns && choice->values && choice->more_values &&
 	    choice->ranks) {
 		choice->nearest = choice->ranks + ranks;
 		error = 0;
@@ -491,7 +518,7 @@ static int choose_class(struct choice *choice,
 	free(of->instances);
 	free(of->first);
 	free(choice->spreads_ns);
-	free(choice->distances_ns);
+	free(choice->since_ns);
 	free(choice->values);
 	free(choice->more_values);
 	free(choice->ranks);

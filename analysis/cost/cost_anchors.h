@@ -84,7 +84,7 @@ struct ncs_cost_score {
 	double score_ns; /* the spread, on the mean of ranks, and contradiction */
 	double work_ns;      /* the median of the ranks' */
 	double *spreads_ns;  /* by rank; NAN if not known */
-	float *distances_ns; /* by instance, from its rank's work; NAN */
+	float *since_ns;     /* by instance; NAN if not known */
 };
 
 /* Looks for two anchors that explain a kind better than one does, which was chosen
