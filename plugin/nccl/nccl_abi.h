@@ -4,7 +4,7 @@
  *
  * NCCL looks for a table named ncclProfiler_v<N> in the library that it has
  * opened, and calls the functions in it. This header alone describes their
- * arguments; every offset and size is asserted below. It includes none of
+ * arguments; every offset and size is asserted. It includes none of
  * NCCL's own headers, so that one build of the plugin serves all releases.
  * Versions 5 to 7 keep all offsets and append fields: they have one layout, whose
  * comments say since which version there is a field. So do the events of version 4,
@@ -101,52 +101,70 @@ struct nccl_profiler {
 };
 
 /*
+ * The fields of a struct with their offsets, X(S, type, name, offset), declare it and
+ * are asserted, and so is its size in bytes. They hold for all machines with 8-byte
+ * pointers and size_t; NCCL runs on no other.
+ */
+#define NCCL_MEMBER(S, type, name, offset) type name;
+#define NCCL_OFFSET(S, type, name, offset) \
+	_Static_assert(offsetof(struct S, name) == (offset), #S "." #name);
+#define NCCL_SIZE(layout, bytes) \
+	_Static_assert(sizeof(layout) == (bytes), #layout ": size")
+#define NCCL_STRUCT(S, bytes, FIELDS) \
+	struct S { \
+		FIELDS(NCCL_MEMBER, S) \
+	}; \
+	FIELDS(NCCL_OFFSET, S) \
+	NCCL_SIZE(struct S, bytes)
+
+/*
  * Version 1 (NCCL 2.23): functions, algorithms and so on are numbers.
  */
-struct nccl_coll_v1 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	uint64_t seq_number;
-	uint8_t func;			/* see nccl_names.c, as those below */
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	uint8_t datatype;
-	uint32_t reduction;
-	size_t traffic_bytes;		/* NCCL's cost model, not the size */
-	uint8_t max_channels;
-	uint8_t warps;
-	uint8_t algorithm;
-	uint8_t protocol;
-	int is_collnet;
-	int is_nvls;
-};
+#define NCCL_COLL_V1(X, S) \
+	X(S, const char *, comm_name, 0) \
+	X(S, uint64_t, comm_hash, 8) \
+	X(S, uint64_t, seq_number, 16) \
+	X(S, uint8_t, func, 24) /* see nccl_names.c, as those below */ \
+	X(S, const void *, send_buffer, 32) \
+	X(S, void *, recv_buffer, 40) \
+	X(S, size_t, count, 48) \
+	X(S, int, root, 56) \
+	X(S, uint8_t, datatype, 60) \
+	X(S, uint32_t, reduction, 64) \
+	X(S, size_t, traffic_bytes, 72) /* by NCCL's cost model */ \
+	X(S, uint8_t, max_channels, 80) \
+	X(S, uint8_t, warps, 81) \
+	X(S, uint8_t, algorithm, 82) \
+	X(S, uint8_t, protocol, 83) \
+	X(S, int, is_collnet, 84) \
+	X(S, int, is_nvls, 88)
+NCCL_STRUCT(nccl_coll_v1, 96, NCCL_COLL_V1);
 
-struct nccl_p2p_v1 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	uint8_t func;
-	void *buffer;
-	uint8_t datatype;
-	size_t count;
-	int peer;
-};
+#define NCCL_P2P_V1(X, S) \
+	X(S, const char *, comm_name, 0) \
+	X(S, uint64_t, comm_hash, 8) \
+	X(S, uint8_t, func, 16) \
+	X(S, void *, buffer, 24) \
+	X(S, uint8_t, datatype, 32) \
+	X(S, size_t, count, 40) \
+	X(S, int, peer, 48)
+NCCL_STRUCT(nccl_p2p_v1, 56, NCCL_P2P_V1);
 
 /* Identical in all versions. */
-struct nccl_proxy_op {
-	int pid;			/* of the process that owns the op */
-	uint8_t channel;
-	int peer;
-	int steps;
-	int chunk_bytes;
-	int is_send;
-};
+#define NCCL_PROXY_OP(X, S) \
+	X(S, int, pid, 0) /* of the process that owns the op */ \
+	X(S, uint8_t, channel, 4) \
+	X(S, int, peer, 8) \
+	X(S, int, steps, 12) \
+	X(S, int, chunk_bytes, 16) \
+	X(S, int, is_send, 20)
+NCCL_STRUCT(nccl_proxy_op, 24, NCCL_PROXY_OP);
 
 /* Identical in all versions. */
 struct nccl_proxy_step {
 	int step;
 };
+NCCL_SIZE(struct nccl_proxy_step, 4);
 
 struct nccl_event_descr_v1 {
 	uint8_t type;
@@ -174,33 +192,33 @@ union nccl_state_args_v1 {
 /*
  * Version 2 (NCCL 2.24 and 2.25): strings in place of the numbers.
  */
-struct nccl_coll_v2 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	size_t traffic_bytes;		/* NCCL's cost model, not the size */
-	uint8_t max_channels;
-	uint8_t warps;
-	const char *algorithm;
-	const char *protocol;
-};
+#define NCCL_COLL_V2(X, S) \
+	X(S, const char *, comm_name, 0) \
+	X(S, uint64_t, comm_hash, 8) \
+	X(S, uint64_t, seq_number, 16) \
+	X(S, const char *, func, 24) \
+	X(S, const void *, send_buffer, 32) \
+	X(S, void *, recv_buffer, 40) \
+	X(S, size_t, count, 48) \
+	X(S, int, root, 56) \
+	X(S, const char *, datatype, 64) \
+	X(S, size_t, traffic_bytes, 72) /* by NCCL's cost model */ \
+	X(S, uint8_t, max_channels, 80) \
+	X(S, uint8_t, warps, 81) \
+	X(S, const char *, algorithm, 88) \
+	X(S, const char *, protocol, 96)
+NCCL_STRUCT(nccl_coll_v2, 104, NCCL_COLL_V2);
 
 /* Versions 2 and 3. */
-struct nccl_p2p_v2 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	const char *func;
-	void *buffer;
-	const char *datatype;
-	size_t count;
-	int peer;
-};
+#define NCCL_P2P_V2(X, S) \
+	X(S, const char *, comm_name, 0) \
+	X(S, uint64_t, comm_hash, 8) \
+	X(S, const char *, func, 16) \
+	X(S, void *, buffer, 24) \
+	X(S, const char *, datatype, 32) \
+	X(S, size_t, count, 40) \
+	X(S, int, peer, 48)
+NCCL_STRUCT(nccl_p2p_v2, 56, NCCL_P2P_V2);
 
 struct nccl_event_descr_v2 {
 	uint8_t type;
@@ -217,31 +235,32 @@ struct nccl_event_descr_v2 {
 /*
  * Version 3 (NCCL 2.26): kernel channels and the network plugin's own events.
  */
-struct nccl_coll_v3 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	uint8_t max_channels;
-	uint8_t warps;
-	const char *algorithm;
-	const char *protocol;
-};
+#define NCCL_COLL_V3(X, S) \
+	X(S, const char *, comm_name, 0) \
+	X(S, uint64_t, comm_hash, 8) \
+	X(S, uint64_t, seq_number, 16) \
+	X(S, const char *, func, 24) \
+	X(S, const void *, send_buffer, 32) \
+	X(S, void *, recv_buffer, 40) \
+	X(S, size_t, count, 48) \
+	X(S, int, root, 56) \
+	X(S, const char *, datatype, 64) \
+	X(S, uint8_t, max_channels, 72) \
+	X(S, uint8_t, warps, 73) \
+	X(S, const char *, algorithm, 80) \
+	X(S, const char *, protocol, 88)
+NCCL_STRUCT(nccl_coll_v3, 96, NCCL_COLL_V3);
 
 struct nccl_kernel_ch_v3 {
 	uint8_t channel;
 };
+NCCL_SIZE(struct nccl_kernel_ch_v3, 1);
 
 /* Versions 3 and later. `data` is valid during the call only. */
-struct nccl_net_plugin {
-	int64_t id;			/* NCCL_NET_PLUGIN_* */
-	void *data;			/* struct nccl_net_*_descr_v1 */
-};
+#define NCCL_NET_PLUGIN(X, S) \
+	X(S, int64_t, id, 0) /* NCCL_NET_PLUGIN_* */ \
+	X(S, void *, data, 8) /* struct nccl_net_*_descr_v1 */
+NCCL_STRUCT(nccl_net_plugin, 16, NCCL_NET_PLUGIN);
 
 struct nccl_event_descr_v3 {
 	uint8_t type;
@@ -262,41 +281,41 @@ struct nccl_event_descr_v3 {
  */
 /* Versions 4 and later. From version 5 on, the event's parent is that of the API
  * call. */
-struct nccl_coll_v4 {
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	uint8_t channels;
-	uint8_t warps;
-	const char *algorithm;
-	const char *protocol;
-	void *parent_group;		/* version 5 */
-	const char *kernel_variant;	/* version 7 */
-	uint8_t is_symmetric;		/* version 7 */
-	uint64_t user_tag;		/* version 7 */
-};
+#define NCCL_COLL_V4(X, S) \
+	X(S, uint64_t, seq_number, 0) \
+	X(S, const char *, func, 8) \
+	X(S, const void *, send_buffer, 16) \
+	X(S, void *, recv_buffer, 24) \
+	X(S, size_t, count, 32) \
+	X(S, int, root, 40) \
+	X(S, const char *, datatype, 48) \
+	X(S, uint8_t, channels, 56) \
+	X(S, uint8_t, warps, 57) \
+	X(S, const char *, algorithm, 64) \
+	X(S, const char *, protocol, 72) \
+	X(S, void *, parent_group, 80) /* version 5 */ \
+	X(S, const char *, kernel_variant, 88) /* version 7 */ \
+	X(S, uint8_t, is_symmetric, 96) /* version 7 */ \
+	X(S, uint64_t, user_tag, 104) /* version 7 */
+NCCL_STRUCT(nccl_coll_v4, 112, NCCL_COLL_V4);
 
 /* Versions 4 and later. */
-struct nccl_p2p_v4 {
-	const char *func;
-	void *buffer;
-	const char *datatype;
-	size_t count;
-	int peer;
-	uint8_t channels;
-	void *parent_group;		/* version 5 */
-	uint64_t user_tag;		/* version 7 */
-};
+#define NCCL_P2P_V4(X, S) \
+	X(S, const char *, func, 0) \
+	X(S, void *, buffer, 8) \
+	X(S, const char *, datatype, 16) \
+	X(S, size_t, count, 24) \
+	X(S, int, peer, 32) \
+	X(S, uint8_t, channels, 36) \
+	X(S, void *, parent_group, 40) /* version 5 */ \
+	X(S, uint64_t, user_tag, 48) /* version 7 */
+NCCL_STRUCT(nccl_p2p_v4, 56, NCCL_P2P_V4);
 
 /* Versions 4 and later. */
-struct nccl_kernel_ch {
-	uint8_t channel;
-	uint64_t gpu_timer_ns;		/* the GPU's globaltimer */
-};
+#define NCCL_KERNEL_CH(X, S) \
+	X(S, uint8_t, channel, 0) \
+	X(S, uint64_t, gpu_timer_ns, 8) /* the GPU's globaltimer */
+NCCL_STRUCT(nccl_kernel_ch, 16, NCCL_KERNEL_CH);
 
 struct nccl_event_descr_v4 {
 	uint8_t type;
@@ -333,70 +352,71 @@ union nccl_state_args_v4 {
  * Version 6 (NCCL 2.29 and 2.30): collectives by the copy engine.
  * Version 7 (NCCL 2.31): the user's tag, kernel variants, kernel phases.
  */
-struct nccl_group_api {
-	uint8_t graph_captured;
-	int depth;
-};
+#define NCCL_GROUP_API(X, S) \
+	X(S, uint8_t, graph_captured, 0) \
+	X(S, int, depth, 4)
+NCCL_STRUCT(nccl_group_api, 8, NCCL_GROUP_API);
 
-struct nccl_coll_api {
-	const char *func;
-	size_t count;
-	const char *datatype;
-	int root;
-	void *stream;
-	uint8_t graph_captured;
-	uint64_t user_tag;		/* version 7 */
-};
+#define NCCL_COLL_API(X, S) \
+	X(S, const char *, func, 0) \
+	X(S, size_t, count, 8) \
+	X(S, const char *, datatype, 16) \
+	X(S, int, root, 24) \
+	X(S, void *, stream, 32) \
+	X(S, uint8_t, graph_captured, 40) \
+	X(S, uint64_t, user_tag, 48) /* version 7 */
+NCCL_STRUCT(nccl_coll_api, 56, NCCL_COLL_API);
 
-struct nccl_p2p_api {
-	const char *func;
-	size_t count;
-	const char *datatype;
-	void *stream;
-	uint8_t graph_captured;
-	uint64_t user_tag;		/* version 7 */
-};
+#define NCCL_P2P_API(X, S) \
+	X(S, const char *, func, 0) \
+	X(S, size_t, count, 8) \
+	X(S, const char *, datatype, 16) \
+	X(S, void *, stream, 24) \
+	X(S, uint8_t, graph_captured, 32) \
+	X(S, uint64_t, user_tag, 40) /* version 7 */
+NCCL_STRUCT(nccl_p2p_api, 48, NCCL_P2P_API);
 
 struct nccl_kernel_launch {
 	void *stream;
 };
+NCCL_SIZE(struct nccl_kernel_launch, 8);
 
 /* Version 6, as the next two. */
-struct nccl_ce_coll {
-	uint64_t seq_number;
-	const char *func;
-	const void *send_buffer;
-	void *recv_buffer;
-	size_t count;
-	int root;
-	const char *datatype;
-	const char *sync_strategy;
-	uint8_t intra_batch_sync;
-	uint32_t batch_size;
-	uint32_t batches;
-	uint32_t ce_seq_number;
-	void *stream;
-	uint64_t user_tag;		/* version 7 */
-};
+#define NCCL_CE_COLL(X, S) \
+	X(S, uint64_t, seq_number, 0) \
+	X(S, const char *, func, 8) \
+	X(S, const void *, send_buffer, 16) \
+	X(S, void *, recv_buffer, 24) \
+	X(S, size_t, count, 32) \
+	X(S, int, root, 40) \
+	X(S, const char *, datatype, 48) \
+	X(S, const char *, sync_strategy, 56) \
+	X(S, uint8_t, intra_batch_sync, 64) \
+	X(S, uint32_t, batch_size, 68) \
+	X(S, uint32_t, batches, 72) \
+	X(S, uint32_t, ce_seq_number, 76) \
+	X(S, void *, stream, 80) \
+	X(S, uint64_t, user_tag, 88) /* version 7 */
+NCCL_STRUCT(nccl_ce_coll, 96, NCCL_CE_COLL);
 
-struct nccl_ce_sync {
-	uint8_t is_complete;
-	int nranks;
-};
+#define NCCL_CE_SYNC(X, S) \
+	X(S, uint8_t, is_complete, 0) \
+	X(S, int, nranks, 4)
+NCCL_STRUCT(nccl_ce_sync, 8, NCCL_CE_SYNC);
 
-struct nccl_ce_batch {
-	int ops;
-	size_t total_bytes;
-	uint8_t use_intra_sync;
-};
+#define NCCL_CE_BATCH(X, S) \
+	X(S, int, ops, 0) \
+	X(S, size_t, total_bytes, 8) \
+	X(S, uint8_t, use_intra_sync, 16)
+NCCL_STRUCT(nccl_ce_batch, 24, NCCL_CE_BATCH);
 
 /* Version 7. */
-struct nccl_kernel_phase {
-	uint8_t channel;
-	uint8_t phase;			/* 0 initial sync, 1 compute, 2 final sync */
-	const char *phase_name;
-	uint64_t gpu_timer_ns;
-};
+#define NCCL_KERNEL_PHASE(X, S) \
+	X(S, uint8_t, channel, 0) \
+	X(S, uint8_t, phase, 1) /* 0 sync, 1 compute, 2 sync */ \
+	X(S, const char *, phase_name, 8) \
+	X(S, uint64_t, gpu_timer_ns, 16)
+NCCL_STRUCT(nccl_kernel_phase, 24, NCCL_KERNEL_PHASE);
 
 struct nccl_event_descr_v5 {
 	uint64_t type;
@@ -482,275 +502,61 @@ struct nccl_net_socket_descr_v1 {
 };
 
 /*
- * The asserts, one line for each field: its offset and its size in bytes. They
- * hold for all machines with 8-byte pointers and size_t; NCCL runs on no other.
+ * The asserts of all others: a field's offset and its size in bytes.
  */
-#define NCS_NCCL_SIZE(layout, bytes) \
-	_Static_assert(sizeof(layout) == (bytes), #layout ": size")
-#define NCS_NCCL_FIELD(layout, member, offset, bytes) \
+#define NCCL_FIELD(layout, member, offset, bytes) \
 	_Static_assert(offsetof(layout, member) == (offset) && \
 		sizeof(((layout *)0)->member) == (bytes), #layout "." #member)
 
-NCS_NCCL_SIZE(enum nccl_result, 4);
-NCS_NCCL_SIZE(enum nccl_log_level, 4);
-NCS_NCCL_SIZE(enum nccl_event_type, 4);
-NCS_NCCL_SIZE(enum nccl_event_state, 4);
-NCS_NCCL_SIZE(nccl_debug_logger, 8);
+NCCL_SIZE(enum nccl_result, 4);
+NCCL_SIZE(enum nccl_log_level, 4);
+NCCL_SIZE(enum nccl_event_type, 4);
+NCCL_SIZE(enum nccl_event_state, 4);
+NCCL_SIZE(nccl_debug_logger, 8);
 
-NCS_NCCL_SIZE(struct nccl_profiler, 48);
-NCS_NCCL_FIELD(struct nccl_profiler, name, 0, 8);
-NCS_NCCL_FIELD(struct nccl_profiler, init, 8, 8);
-NCS_NCCL_FIELD(struct nccl_profiler, start_event, 16, 8);
-NCS_NCCL_FIELD(struct nccl_profiler, stop_event, 24, 8);
-NCS_NCCL_FIELD(struct nccl_profiler, record_event_state, 32, 8);
-NCS_NCCL_FIELD(struct nccl_profiler, finalize, 40, 8);
+NCCL_SIZE(struct nccl_profiler, 48);
+NCCL_FIELD(struct nccl_profiler, name, 0, 8);
+NCCL_FIELD(struct nccl_profiler, init, 8, 8);
+NCCL_FIELD(struct nccl_profiler, start_event, 16, 8);
+NCCL_FIELD(struct nccl_profiler, stop_event, 24, 8);
+NCCL_FIELD(struct nccl_profiler, record_event_state, 32, 8);
+NCCL_FIELD(struct nccl_profiler, finalize, 40, 8);
 
-#define NCS_NCCL_HEAD(layout, bytes, type_bytes) \
-	NCS_NCCL_SIZE(layout, bytes); \
-	NCS_NCCL_FIELD(layout, type, 0, type_bytes); \
-	NCS_NCCL_FIELD(layout, parent, 8, 8); \
-	NCS_NCCL_FIELD(layout, rank, 16, 4)
+/* All members of a descriptor's union begin where one of them does. */
+#define NCCL_DESCR(layout, bytes, type_bytes) \
+	NCCL_SIZE(layout, bytes); \
+	NCCL_FIELD(layout, type, 0, type_bytes); \
+	NCCL_FIELD(layout, parent, 8, 8); \
+	NCCL_FIELD(layout, rank, 16, 4); \
+	_Static_assert(offsetof(layout, coll) == 24, #layout ": union")
 
-NCS_NCCL_HEAD(struct nccl_event_descr_v1, 120, 1);
-NCS_NCCL_HEAD(struct nccl_event_descr_v2, 128, 1);
-NCS_NCCL_HEAD(struct nccl_event_descr_v3, 120, 1);
-NCS_NCCL_HEAD(struct nccl_event_descr_v4, 136, 1);
-NCS_NCCL_HEAD(struct nccl_event_descr_v5, 136, 8);
+NCCL_DESCR(struct nccl_event_descr_v1, 120, 1);
+NCCL_DESCR(struct nccl_event_descr_v2, 128, 1);
+NCCL_DESCR(struct nccl_event_descr_v3, 120, 1);
+NCCL_DESCR(struct nccl_event_descr_v4, 136, 1);
+NCCL_DESCR(struct nccl_event_descr_v5, 136, 8);
 
-/* coll */
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll, 24, 96);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.comm_name, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.comm_hash, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.seq_number, 40, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.func, 48, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.send_buffer, 56, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.recv_buffer, 64, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.count, 72, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.root, 80, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.datatype, 84, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.reduction, 88, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.traffic_bytes, 96, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.max_channels, 104, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.warps, 105, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.algorithm, 106, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.protocol, 107, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.is_collnet, 108, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.is_nvls, 112, 4);
+NCCL_SIZE(union nccl_state_args_v1, 16);
+NCCL_FIELD(union nccl_state_args_v1, proxy_op.transferred_bytes, 0, 8);
+NCCL_FIELD(union nccl_state_args_v1, proxy_op.steps, 8, 4);
+NCCL_FIELD(union nccl_state_args_v1, proxy_ctrl.appended_ops, 0, 4);
+NCCL_SIZE(union nccl_state_args_v4, 8);
+NCCL_FIELD(union nccl_state_args_v4, proxy_step.transferred_bytes, 0, 8);
+NCCL_FIELD(union nccl_state_args_v4, proxy_ctrl.appended_ops, 0, 4);
+NCCL_FIELD(union nccl_state_args_v4, net_plugin.data, 0, 8);
+NCCL_FIELD(union nccl_state_args_v4, kernel_ch.gpu_timer_ns, 0, 8);
 
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll, 24, 104);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.comm_name, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.comm_hash, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.seq_number, 40, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.func, 48, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.send_buffer, 56, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.recv_buffer, 64, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.count, 72, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.root, 80, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.datatype, 88, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.traffic_bytes, 96, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.max_channels, 104, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.warps, 105, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.algorithm, 112, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.protocol, 120, 8);
-
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll, 24, 96);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.comm_name, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.comm_hash, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.seq_number, 40, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.func, 48, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.send_buffer, 56, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.recv_buffer, 64, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.count, 72, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.root, 80, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.datatype, 88, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.max_channels, 96, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.warps, 97, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.algorithm, 104, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.protocol, 112, 8);
-
-#define NCS_NCCL_COLL_SINCE_V4(layout) \
-	NCS_NCCL_FIELD(layout, coll, 24, 112); \
-	NCS_NCCL_FIELD(layout, coll.seq_number, 24, 8); \
-	NCS_NCCL_FIELD(layout, coll.func, 32, 8); \
-	NCS_NCCL_FIELD(layout, coll.send_buffer, 40, 8); \
-	NCS_NCCL_FIELD(layout, coll.recv_buffer, 48, 8); \
-	NCS_NCCL_FIELD(layout, coll.count, 56, 8); \
-	NCS_NCCL_FIELD(layout, coll.root, 64, 4); \
-	NCS_NCCL_FIELD(layout, coll.datatype, 72, 8); \
-	NCS_NCCL_FIELD(layout, coll.channels, 80, 1); \
-	NCS_NCCL_FIELD(layout, coll.warps, 81, 1); \
-	NCS_NCCL_FIELD(layout, coll.algorithm, 88, 8); \
-	NCS_NCCL_FIELD(layout, coll.protocol, 96, 8); \
-	NCS_NCCL_FIELD(layout, coll.parent_group, 104, 8); \
-	NCS_NCCL_FIELD(layout, coll.kernel_variant, 112, 8); \
-	NCS_NCCL_FIELD(layout, coll.is_symmetric, 120, 1); \
-	NCS_NCCL_FIELD(layout, coll.user_tag, 128, 8)
-
-NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v4);
-NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v5);
-
-/* p2p */
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p, 24, 56);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.comm_name, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.comm_hash, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.func, 40, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.buffer, 48, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.datatype, 56, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.count, 64, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.peer, 72, 4);
-
-#define NCS_NCCL_P2P_V2_V3(layout) \
-	NCS_NCCL_FIELD(layout, p2p, 24, 56); \
-	NCS_NCCL_FIELD(layout, p2p.comm_name, 24, 8); \
-	NCS_NCCL_FIELD(layout, p2p.comm_hash, 32, 8); \
-	NCS_NCCL_FIELD(layout, p2p.func, 40, 8); \
-	NCS_NCCL_FIELD(layout, p2p.buffer, 48, 8); \
-	NCS_NCCL_FIELD(layout, p2p.datatype, 56, 8); \
-	NCS_NCCL_FIELD(layout, p2p.count, 64, 8); \
-	NCS_NCCL_FIELD(layout, p2p.peer, 72, 4)
-
-NCS_NCCL_P2P_V2_V3(struct nccl_event_descr_v2);
-NCS_NCCL_P2P_V2_V3(struct nccl_event_descr_v3);
-
-#define NCS_NCCL_P2P_SINCE_V4(layout) \
-	NCS_NCCL_FIELD(layout, p2p, 24, 56); \
-	NCS_NCCL_FIELD(layout, p2p.func, 24, 8); \
-	NCS_NCCL_FIELD(layout, p2p.buffer, 32, 8); \
-	NCS_NCCL_FIELD(layout, p2p.datatype, 40, 8); \
-	NCS_NCCL_FIELD(layout, p2p.count, 48, 8); \
-	NCS_NCCL_FIELD(layout, p2p.peer, 56, 4); \
-	NCS_NCCL_FIELD(layout, p2p.channels, 60, 1); \
-	NCS_NCCL_FIELD(layout, p2p.parent_group, 64, 8); \
-	NCS_NCCL_FIELD(layout, p2p.user_tag, 72, 8)
-
-NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v4);
-NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v5);
-
-/* proxy_op and proxy_step */
-#define NCS_NCCL_PROXY(layout) \
-	NCS_NCCL_FIELD(layout, proxy_op, 24, 24); \
-	NCS_NCCL_FIELD(layout, proxy_op.pid, 24, 4); \
-	NCS_NCCL_FIELD(layout, proxy_op.channel, 28, 1); \
-	NCS_NCCL_FIELD(layout, proxy_op.peer, 32, 4); \
-	NCS_NCCL_FIELD(layout, proxy_op.steps, 36, 4); \
-	NCS_NCCL_FIELD(layout, proxy_op.chunk_bytes, 40, 4); \
-	NCS_NCCL_FIELD(layout, proxy_op.is_send, 44, 4); \
-	NCS_NCCL_FIELD(layout, proxy_step, 24, 4); \
-	NCS_NCCL_FIELD(layout, proxy_step.step, 24, 4)
-
-NCS_NCCL_PROXY(struct nccl_event_descr_v1);
-NCS_NCCL_PROXY(struct nccl_event_descr_v2);
-NCS_NCCL_PROXY(struct nccl_event_descr_v3);
-NCS_NCCL_PROXY(struct nccl_event_descr_v4);
-NCS_NCCL_PROXY(struct nccl_event_descr_v5);
-
-/* kernel_ch */
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, kernel_ch, 24, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v3, kernel_ch.channel, 24, 1);
-
-#define NCS_NCCL_KERNEL_CH(layout) \
-	NCS_NCCL_FIELD(layout, kernel_ch, 24, 16); \
-	NCS_NCCL_FIELD(layout, kernel_ch.channel, 24, 1); \
-	NCS_NCCL_FIELD(layout, kernel_ch.gpu_timer_ns, 32, 8)
-
-NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v4);
-NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v5);
-
-/* net_plugin */
-#define NCS_NCCL_NET_PLUGIN_EVENT(layout) \
-	NCS_NCCL_FIELD(layout, net_plugin, 24, 16); \
-	NCS_NCCL_FIELD(layout, net_plugin.id, 24, 8); \
-	NCS_NCCL_FIELD(layout, net_plugin.data, 32, 8)
-
-NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v3);
-NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v4);
-NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v5);
-
-/* group_api, coll_api, p2p_api, kernel_launch */
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, group_api, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, group_api.graph_captured, 24, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, group_api.depth, 28, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api, 24, 56);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.func, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.count, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.datatype, 40, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.root, 48, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.stream, 56, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.graph_captured, 64, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api, 24, 48);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.func, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.count, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.datatype, 40, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.stream, 48, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.graph_captured, 56, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_launch, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_launch.stream, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll_api.user_tag, 72, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p_api.user_tag, 64, 8);
-
-/* ce_coll, ce_sync, ce_batch */
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll, 24, 96);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.seq_number, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.func, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.send_buffer, 40, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.recv_buffer, 48, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.count, 56, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.root, 64, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.datatype, 72, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.sync_strategy, 80, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.intra_batch_sync, 88, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.batch_size, 92, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.batches, 96, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.ce_seq_number, 100, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.stream, 104, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_sync, 24, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_sync.is_complete, 24, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_sync.nranks, 28, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch, 24, 24);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch.ops, 24, 4);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch.total_bytes, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_batch.use_intra_sync, 40, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, ce_coll.user_tag, 112, 8);
-
-/* kernel_phase */
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase, 24, 24);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.channel, 24, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.phase, 25, 1);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.phase_name, 32, 8);
-NCS_NCCL_FIELD(struct nccl_event_descr_v5, kernel_phase.gpu_timer_ns, 40, 8);
-
-/* state args */
-NCS_NCCL_SIZE(union nccl_state_args_v1, 16);
-NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_op, 0, 16);
-NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_op.transferred_bytes, 0, 8);
-NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_op.steps, 8, 4);
-NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_ctrl, 0, 4);
-NCS_NCCL_FIELD(union nccl_state_args_v1, proxy_ctrl.appended_ops, 0, 4);
-
-NCS_NCCL_SIZE(union nccl_state_args_v4, 8);
-NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_step, 0, 8);
-NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_step.transferred_bytes, 0, 8);
-NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_ctrl, 0, 4);
-NCS_NCCL_FIELD(union nccl_state_args_v4, proxy_ctrl.appended_ops, 0, 4);
-NCS_NCCL_FIELD(union nccl_state_args_v4, net_plugin, 0, 8);
-NCS_NCCL_FIELD(union nccl_state_args_v4, net_plugin.data, 0, 8);
-NCS_NCCL_FIELD(union nccl_state_args_v4, kernel_ch, 0, 8);
-NCS_NCCL_FIELD(union nccl_state_args_v4, kernel_ch.gpu_timer_ns, 0, 8);
-
-/* net plugin descriptors */
-NCS_NCCL_SIZE(struct nccl_net_ib_descr_v1, 40);
-NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, type, 0, 1);
-NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair, 8, 32);
-NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.device, 8, 4);
-NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.work_request, 16, 8);
-NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.opcode, 24, 4);
-NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.number, 28, 4);
-NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.length_bytes, 32, 8);
-NCS_NCCL_SIZE(struct nccl_net_socket_descr_v1, 24);
-NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, type, 0, 1);
-NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket, 8, 16);
-NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.fd, 8, 4);
-NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.op, 12, 4);
-NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.length_bytes, 16, 8);
+NCCL_SIZE(struct nccl_net_ib_descr_v1, 40);
+NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair, 8, 32);
+NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.device, 8, 4);
+NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.work_request, 16, 8);
+NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.opcode, 24, 4);
+NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.number, 28, 4);
+NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.length_bytes, 32, 8);
+NCCL_SIZE(struct nccl_net_socket_descr_v1, 24);
+NCCL_FIELD(struct nccl_net_socket_descr_v1, socket, 8, 16);
+NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.fd, 8, 4);
+NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.op, 12, 4);
+NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.length_bytes, 16, 8);
 
 #endif
