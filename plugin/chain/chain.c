@@ -85,7 +85,7 @@ static const uint32_t starters[NCS_EVENT_COUNT] = {
 static uint32_t wanted_events(void)
 {
 	uint32_t events = ncs_load_relaxed32(chain.mask) &
-			  ncs_next_known_events();
+			  ncs_next.known_events;
 
 	/* NCCL itself turns on kernel channels with kernel phases. */
 	if (events & BIT(KERNEL_PHASE))
@@ -153,7 +153,7 @@ static void load(const struct ncs_init *init)
 	ncs_process_log(init, NCCL_LOG_INFO,
 			"calls go on to %s, version %u of the profiler API"
 			" (NCCLSTAT_CHAIN=%s)",
-			ncs_next_name(), ncs_next_version(), config->chain);
+			ncs_next.name, ncs_next.version, config->chain);
 }
 
 /* Applies the mask that the chained plugin has stored in its init. */
@@ -162,9 +162,8 @@ static void apply_wishes(const struct ncs_init *init, uint32_t before)
 	uint32_t asked = ncs_load_relaxed32(chain.mask);
 
 	/* NCCL does the same with a table of an older version. */
-	if (chain.mask != &chain.own_mask && asked & ~ncs_next_known_events())
-		ncs_store_relaxed32(chain.mask,
-				    asked & ncs_next_known_events());
+	if (chain.mask != &chain.own_mask && asked & ~ncs_next.known_events)
+		ncs_store_relaxed32(chain.mask, asked & ncs_next.known_events);
 	while (!follow_mask())
 		sched_yield();
 	if (asked & ~before & BIT(KERNEL_CH) &&
@@ -173,7 +172,7 @@ static void apply_wishes(const struct ncs_init *init, uint32_t before)
 			init, NCCL_LOG_WARN,
 			"%s asks for kernel channels, which can end a job"
 			" before NCCL 2.28.3",
-			ncs_next_name());
+			ncs_next.name);
 }
 
 static bool init_theirs(const struct ncs_init *init, void **context)
@@ -185,7 +184,7 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 		ncs_process_log(
 			init, NCCL_LOG_WARN,
 			"%s gets no calls of a second NCCL in this process",
-			ncs_next_name());
+			ncs_next.name);
 		return false;
 	}
 	result = ncs_next_init(init, context, (int *)chain.mask);
@@ -197,7 +196,7 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 		init, NCCL_LOG_WARN,
 		"%s cannot follow this communicator (error %d); it gets no"
 		" calls for it",
-		ncs_next_name(), (int)result);
+		ncs_next.name, (int)result);
 	return false;
 }
 
@@ -236,9 +235,9 @@ void ncs_chain_init_comm(const struct ncs_init *init, void **context)
 	}
 	ncs_process_log(init, NCCL_LOG_WARN,
 			"too many communicators; %s gets no calls for this one",
-			ncs_next_name());
+			ncs_next.name);
 	if (pair.facts)
-		ncs_next_finalize(theirs);
+		ncs_next.table->finalize(theirs);
 }
 
 static bool get_context(const void *context, struct ncs_pair *pair)
@@ -261,7 +260,7 @@ void ncs_chain_finalize_comm(void *context)
 		return;
 	/* From 2.28 on NCCL does not call finalize without a context. */
 	if (pair.theirs || chain.api_version < 5)
-		ncs_next_finalize((void *)(uintptr_t)pair.theirs);
+		ncs_next.table->finalize((void *)(uintptr_t)pair.theirs);
 }
 
 /* --- handles -------------------------------------------------------------- */
@@ -370,7 +369,7 @@ static bool needs_their_parent(const struct chained_start *start)
 /* Returns true if NCCL would start this event for the chained plugin alone. */
 static bool is_for_them(const struct chained_start *start, uint32_t events)
 {
-	return 1u << start->event & ncs_next_known_events() &&
+	return 1u << start->event & ncs_next.known_events &&
 	       starters[start->event] & events &&
 	       (start->parent.theirs != 0 || !needs_their_parent(start));
 }
@@ -385,7 +384,7 @@ static uint64_t start_theirs(const struct chained_start *start)
 	memcpy(&descr, start->descr, bytes[start->api_version]);
 	if (has_group(start)) {
 		/* In version 4 the group is the parent. */
-		if (ncs_next_version() == 4)
+		if (ncs_next.version == 4)
 			parent = start->group.theirs;
 		else if (start->event == NCS_EVENT_COLL)
 			descr.v5.coll.parent_group =
@@ -398,8 +397,8 @@ static uint64_t start_theirs(const struct chained_start *start)
 	 * up to version 4 the type has one byte, and the ones behind it are not
 	 * read. */
 	descr.v5.parent = (void *)(uintptr_t)parent;
-	ncs_next_start_event((void *)(uintptr_t)start->context.theirs, &handle,
-			     &descr);
+	ncs_next.table->start_event((void *)(uintptr_t)start->context.theirs,
+				    &handle, &descr);
 	return (uintptr_t)handle;
 }
 
@@ -518,7 +517,7 @@ void ncs_chain_stop_event(void *handle)
 	if ((ours || !found) && !ncs_step_on_stop(ours))
 		ncs_stop_event(ours);
 	if (pair.theirs)
-		ncs_next_stop_event((void *)(uintptr_t)pair.theirs);
+		ncs_next.table->stop_event((void *)(uintptr_t)pair.theirs);
 }
 
 void ncs_chain_record_state(unsigned api_version, void *handle, unsigned state,
@@ -532,6 +531,7 @@ void ncs_chain_record_state(unsigned api_version, void *handle, unsigned state,
 	    !ncs_step_on_state(api_version, ours, state, args))
 		ncs_record_state(api_version, ours, state, args);
 	if (pair.theirs && !(pair.facts & QUIET))
-		ncs_next_record_state((void *)(uintptr_t)pair.theirs, state,
-				      args);
+		ncs_next.table->record_event_state(
+			(void *)(uintptr_t)pair.theirs,
+			(enum nccl_event_state)state, args);
 }

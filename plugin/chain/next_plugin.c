@@ -7,18 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ncclstat/record.h"
+#include "plugin/mask/release_events.h"
 
 #define LAST_VERSION 7u
 
 /* From this version on, a table takes the descriptors of later versions. */
 #define FIRST_ALIKE 4u
 
-static struct {
-	unsigned version;
-	uint32_t known_events;
-	const struct nccl_profiler *table;
-} next;
+struct ncs_next ncs_next;
 
 /* --- loading -------------------------------------------------------------- */
 
@@ -40,9 +36,9 @@ static void choose_table(void *library, unsigned api_version)
 	unsigned version = api_version + 1;
 
 	do
-		next.table = find_table(library, --version);
-	while (!next.table && version > oldest_usable(api_version));
-	next.version = version;
+		ncs_next.table = find_table(library, --version);
+	while (!ncs_next.table && version > oldest_usable(api_version));
+	ncs_next.version = version;
 }
 
 /* Says which versions the library has, and which ones are needed. */
@@ -68,16 +64,6 @@ static void describe_misfit(void *library, unsigned api_version, char *why,
 		 length ? offered : "none", needed);
 }
 
-static uint32_t events_of(unsigned version)
-{
-	uint32_t events = 0;
-
-#define X(ID, name, bit, api, help) events |= (api) <= version ? (bit) : 0;
-	NCS_EVENTS(X)
-#undef X
-	return events;
-}
-
 int ncs_next_load(const char *path, unsigned api_version, char *why,
 		  size_t why_size)
 {
@@ -91,13 +77,14 @@ int ncs_next_load(const char *path, unsigned api_version, char *why,
 		return -ENOENT;
 	}
 	choose_table(library, api_version);
-	if (!next.table) {
+	if (!ncs_next.table) {
 		describe_misfit(library, api_version, why, why_size);
 		dlclose(library);
 		return -ENOSYS;
 	}
-	next.known_events = events_of(next.version);
-	if (strcmp(ncs_next_name(), "ncclstat") == 0) {
+	ncs_next.known_events = ncs_api_events(ncs_next.version);
+	ncs_next.name = ncs_next.table->name ? ncs_next.table->name : "";
+	if (strcmp(ncs_next.name, "ncclstat") == 0) {
 		snprintf(why, why_size, "it is ncclstat itself");
 		dlclose(library);
 		return -ELOOP;
@@ -105,56 +92,17 @@ int ncs_next_load(const char *path, unsigned api_version, char *why,
 	return 0;
 }
 
-unsigned ncs_next_version(void)
-{
-	return next.version;
-}
-
-const char *ncs_next_name(void)
-{
-	return next.table->name ? next.table->name : "";
-}
-
-uint32_t ncs_next_known_events(void)
-{
-	return next.known_events;
-}
-
-/* --- calling -------------------------------------------------------------- */
-
 enum nccl_result ncs_next_init(const struct ncs_init *init, void **context,
 			       int *mask)
 {
-	if (next.version < 4)
-		return next.table->init.v1(context, mask);
-	if (next.version == 4)
-		return next.table->init.v4(context, mask, init->comm_name,
-					   init->comm_id, init->nnodes,
-					   init->nranks, init->rank,
-					   init->logger);
-	return next.table->init.v5(context, init->comm_id, mask,
-				   init->comm_name, init->nnodes, init->nranks,
-				   init->rank, init->logger);
-}
-
-void ncs_next_start_event(void *context, void **handle,
-			  union nccl_event_descr *descr)
-{
-	next.table->start_event(context, handle, descr);
-}
-
-void ncs_next_stop_event(void *handle)
-{
-	next.table->stop_event(handle);
-}
-
-void ncs_next_record_state(void *handle, unsigned number, void *args)
-{
-	next.table->record_event_state(handle, (enum nccl_event_state)number,
-				       args);
-}
-
-void ncs_next_finalize(void *context)
-{
-	next.table->finalize(context);
+	if (ncs_next.version < 4)
+		return ncs_next.table->init.v1(context, mask);
+	if (ncs_next.version == 4)
+		return ncs_next.table->init.v4(context, mask, init->comm_name,
+					       init->comm_id, init->nnodes,
+					       init->nranks, init->rank,
+					       init->logger);
+	return ncs_next.table->init.v5(context, init->comm_id, mask,
+				       init->comm_name, init->nnodes,
+				       init->nranks, init->rank, init->logger);
 }

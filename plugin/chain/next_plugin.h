@@ -25,23 +25,20 @@
 int ncs_next_load(const char *path, unsigned api_version, char *why,
 		  size_t why_size);
 
-/* The functions below are valid only after ncs_next_load() has succeeded. */
+/* The chained plugin, once ncs_next_load() has succeeded. Its functions get what
+ * NCCL passes, except for init. */
+struct ncs_next {
+	unsigned version;      /* the table's */
+	uint32_t known_events; /* by that version, as bits of a mask */
+	const char *name;
+	const struct nccl_profiler *table;
+};
 
-/* Return the table's version, and the plugin's name. */
-unsigned ncs_next_version(void);
-const char *ncs_next_name(void);
+extern struct ncs_next ncs_next;
 
-/* Returns the event types that the table's version knows, as bits of a mask. */
-uint32_t ncs_next_known_events(void);
-
-/* Call the chained plugin. `mask` points to the word in which it stores the
- * events that it asks for; `descr` and `args` are passed on as they are. */
+/* Initializes a communicator. `mask` points to the word in which the plugin
+ * stores the events that it asks for. */
 enum nccl_result ncs_next_init(const struct ncs_init *init, void **context,
 			       int *mask);
-void ncs_next_start_event(void *context, void **handle,
-			  union nccl_event_descr *descr);
-void ncs_next_stop_event(void *handle);
-void ncs_next_record_state(void *handle, unsigned state, void *args);
-void ncs_next_finalize(void *context);
 
 #endif

@@ -31,14 +31,22 @@ static inline bool ncs_release_allows_ctrl(unsigned api_version)
 	return api_version >= 4;
 }
 
-/* Returns all events that NCCL may be asked for, as bits of its mask. */
-static inline uint32_t ncs_release_events(unsigned api_version)
+/* Returns the events that a version of the API has, as bits of NCCL's mask. */
+static inline uint32_t ncs_api_events(unsigned api_version)
 {
 	uint32_t events = 0;
 
 #define X(ID, name, bit, api, help) events |= api_version >= (api) ? (bit) : 0u;
 	NCS_EVENTS(X)
 #undef X
+	return events;
+}
+
+/* Returns those that NCCL may be asked for. */
+static inline uint32_t ncs_release_events(unsigned api_version)
+{
+	uint32_t events = ncs_api_events(api_version);
+
 	if (!ncs_release_allows_ctrl(api_version))
 		events &= ~(1u << NCS_EVENT_PROXY_CTRL);
 	if (!ncs_release_allows_kernel(api_version))
