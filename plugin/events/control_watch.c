@@ -34,27 +34,6 @@ static struct {
 
 /* --- Applying a detail -------------------------------------------------- */
 
-static uint8_t timing_detail(const struct ncs_control_start *start)
-{
-	switch (start->stream_mode) {
-	case NCS_STREAM_MODE_AUTO:
-		return NCS_TIMING_DETAIL_AUTO;
-	case NCS_STREAM_MODE_ALL:
-		return NCS_TIMING_DETAIL_EVERY;
-	case NCS_STREAM_MODE_PERIOD:
-		return (uint8_t)(NCS_TIMING_DETAIL_EVERY + start->stream_level);
-	default:
-		return NCS_TIMING_DETAIL_OFF;
-	}
-}
-
-static uint8_t sample_detail(void)
-{
-	uint64_t level = ncs_load_relaxed(&ncs_registry.sample_level);
-
-	return (uint8_t)(level < NCS_LEVEL_MAX ? 1 + level : 1 + NCS_LEVEL_MAX);
-}
-
 /* Publishes that launches are timed or not, where nothing was launched yet, so
  * that the watch thread does not. */
 static void publish_timing(enum ncs_stream_status status)
@@ -72,19 +51,9 @@ static void publish_timing(enum ncs_stream_status status)
 
 static void set_timing(uint8_t timing)
 {
-	enum ncs_stream_mode mode = NCS_STREAM_MODE_PERIOD;
-	uint64_t level = 0;
-
-	if (timing == NCS_TIMING_DETAIL_OFF)
-		mode = NCS_STREAM_MODE_OFF;
-	else if (timing == NCS_TIMING_DETAIL_AUTO)
-		mode = NCS_STREAM_MODE_AUTO;
-	else
-		level = timing - NCS_TIMING_DETAIL_EVERY;
-	ncs_store_relaxed(&ncs_launch_process.timing,
-			  NCS_LAUNCH_TIMING(mode, level));
-	publish_timing(mode == NCS_STREAM_MODE_OFF ? NCS_STREAM_OFF :
-						     NCS_STREAM_WAITING);
+	ncs_launch_time(timing);
+	publish_timing(timing == NCS_TIMING_DETAIL_OFF ? NCS_STREAM_OFF :
+							 NCS_STREAM_WAITING);
 }
 
 /* Applies the parts of a complete detail that differ from the current one. */
@@ -238,29 +207,30 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 
 /* --- Init, exit, fork --------------------------------------------------- */
 
-int ncs_control_open(const struct ncs_control_start *start)
+int ncs_control_open(const struct ncs_environment *config,
+		     const struct ncs_process *process, unsigned api_version)
 {
 	int error = -EEXIST;
 
 	ncs_registry.control.request = &ncs_registry.control.dealt_with;
-	control.timing_allowed = start->api_version >= NCS_LAUNCH_API;
+	control.timing_allowed = api_version >= NCS_LAUNCH_API;
 	control.environment = (struct ncs_detail){
 		.has_groups = 1,
 		.groups = NCS_GROUPS_ALL,
-		.kernel = start->kernel_always && ncs_release_allows_kernel(
-							  start->api_version) ?
-				  NCS_KERNEL_DETAIL_ALWAYS :
-				  NCS_KERNEL_DETAIL_OFF,
-		.sample = sample_detail(),
-		.timing = control.timing_allowed ? timing_detail(start) :
+		.kernel =
+			config->kernel_timing == NCS_KERNEL_TIMING_ALWAYS &&
+					ncs_release_allows_kernel(api_version) ?
+				NCS_KERNEL_DETAIL_ALWAYS :
+				NCS_KERNEL_DETAIL_OFF,
+		.sample = (uint8_t)(1 + config->sample_level),
+		.timing = control.timing_allowed ? config->timing :
 						   NCS_TIMING_DETAIL_OFF,
 	};
 	control.in_force = control.environment;
 	control.settings.in_force = ncs_detail_pack(&control.in_force);
 	for (unsigned i = 0; error == -EEXIST && i < NCS_NAME_TRIES; i++)
 		error = ncs_writer_create_control(&control.writer,
-						  start->directory,
-						  start->process,
+						  config->directory, process,
 						  ncs_writer_number(0));
 	if (!error)
 		ncs_registry.control.request = &control.writer.control->request;

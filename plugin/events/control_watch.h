@@ -33,19 +33,11 @@ static inline void ncs_control_check(struct ncs_lane_state *lane, uint64_t now)
 		ncs_control_update(lane, now);
 }
 
-/* The settings that apply without a request. */
-struct ncs_control_start {
-	const char *directory;
-	const struct ncs_process *process;
-	unsigned api_version;
-	bool kernel_always; /* NCCLSTAT_KERNEL_TIMING=always */
-	enum ncs_stream_mode stream_mode;
-	uint64_t stream_level; /* for PERIOD */
-};
-
-/* Creates the control object. Call it at the first init, before there is a
- * communicator. Returns 0, or -errno: then there will be no requests. */
-int ncs_control_open(const struct ncs_control_start *start);
+/* Creates the control object. The settings that apply without a request are those of
+ * the environment. Call it at the first init, before there is a communicator. Returns
+ * 0, or -errno: then there will be no requests. */
+int ncs_control_open(const struct ncs_environment *config,
+		     const struct ncs_process *process, unsigned api_version);
 
 /* Publishes the settings in force in a new communicator's segment. Called at
  * init. */

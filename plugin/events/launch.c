@@ -398,8 +398,8 @@ void ncs_launch_start_followed(struct ncs_comm *comm,
 		lane->is_captured = false;
 		lane->captured_launch = 0;
 	}
-	if (NCS_LAUNCH_MODE(ncs_load_relaxed(&ncs_launch_process.timing)) ==
-	    NCS_STREAM_MODE_OFF)
+	if (NCS_LAUNCH_DETAIL(ncs_load_relaxed(&ncs_launch_process.timing)) ==
+	    NCS_TIMING_DETAIL_OFF)
 		return;
 	/* ORDER: pairs with fail() (plugin/life/launch_poll.c): after an error
 	 * the driver is left alone. */

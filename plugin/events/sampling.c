@@ -9,8 +9,6 @@
 
 void ncs_sampling_set_level(unsigned level)
 {
-	if (level > NCS_LEVEL_MAX)
-		level = NCS_LEVEL_MAX;
 	ncs_store_relaxed(&ncs_registry.sample_level, level);
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
 		struct ncs_comm *comm = &ncs_registry.comms[i];

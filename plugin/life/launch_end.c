@@ -31,12 +31,12 @@ void ncs_watched_publish(struct ncs_watched *self)
 	uint64_t sparse = ncs_load_relaxed(&ncs_launch_process.sparse_level);
 
 	/* Readers see no difference between a stretch and the time after it. */
-	if (NCS_LAUNCH_MODE(timing) == NCS_STREAM_MODE_AUTO && sparse > 0)
+	if (NCS_LAUNCH_DETAIL(timing) == NCS_TIMING_DETAIL_AUTO && sparse > 0)
 		level = sparse;
 	if (failure != 0) {
 		status = NCS_STREAM_FAILED;
 		ncs_store_relaxed(&progress->failure, failure);
-	} else if (NCS_LAUNCH_MODE(timing) == NCS_STREAM_MODE_OFF) {
+	} else if (NCS_LAUNCH_DETAIL(timing) == NCS_TIMING_DETAIL_OFF) {
 		status = NCS_STREAM_OFF;
 	} else if (ncs_load_relaxed(&self->launches.stage) ==
 		   NCS_LAUNCHES_IDLE) {

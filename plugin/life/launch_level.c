@@ -23,14 +23,11 @@ static struct {
 	bool is_sparse;           /* its stretch is over */
 } current;
 
-void ncs_launch_level_reset(enum ncs_stream_mode mode, uint64_t level)
+void ncs_launch_level_reset(uint8_t detail)
 {
 	current.period = 0;
 	ncs_store_relaxed(&ncs_launch_process.sparse_level, 0);
-	ncs_store_relaxed(
-		&ncs_launch_process.timing,
-		NCS_LAUNCH_TIMING(mode,
-				  mode == NCS_STREAM_MODE_PERIOD ? level : 0));
+	ncs_launch_time(detail);
 }
 
 static void begin_period(uint64_t now_ns)
@@ -82,12 +79,12 @@ void ncs_launch_level_choose(uint64_t realtime_ns)
 {
 	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
 
-	if (NCS_LAUNCH_MODE(timing) != NCS_STREAM_MODE_AUTO) {
+	if (NCS_LAUNCH_DETAIL(timing) != NCS_TIMING_DETAIL_AUTO) {
 		current.period = 0;
 		return;
 	}
 	/* Unless somebody has asked for something else meanwhile. */
 	ncs_cas_relaxed(&ncs_launch_process.timing, timing,
-			NCS_LAUNCH_TIMING(NCS_STREAM_MODE_AUTO,
+			NCS_LAUNCH_TIMING(NCS_TIMING_DETAIL_AUTO,
 					  next_level(realtime_ns)));
 }

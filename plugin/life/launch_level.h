@@ -14,8 +14,6 @@
 
 #include <stdint.h>
 
-#include "plugin/nccl/environment.h"
-
 /* In a window of that length, which costs are of, the times of one period are as many as
  * those of two halves. */
 #define NCS_LAUNCH_PERIOD_NS UINT64_C(10000000000)
@@ -29,11 +27,11 @@
 /* The share of the time that timing may cost, per mille. */
 #define NCS_LAUNCH_SHARE UINT64_C(2)
 
-/* Sets what was asked for, and forgets what was measured. `level` counts for
- * NCS_STREAM_MODE_PERIOD only. */
-void ncs_launch_level_reset(enum ncs_stream_mode mode, uint64_t level);
+/* Sets what was asked for (enum ncs_timing_detail), and forgets what was
+ * measured. */
+void ncs_launch_level_reset(uint8_t detail);
 
-/* Chooses the level anew in NCS_STREAM_MODE_AUTO, by the launches of this period.
+/* Chooses the level anew in NCS_TIMING_DETAIL_AUTO, by the launches of this period.
  * `realtime_ns` is since 1970. */
 void ncs_launch_level_choose(uint64_t realtime_ns);
 

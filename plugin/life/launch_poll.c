@@ -41,20 +41,11 @@ static void fail_for_good(struct ncs_watched *self, int error)
 	fail(self, error);
 }
 
-/* Returns true if a time of every launch was asked for. Then all pairs are made
- * before a burst comes. */
-static bool is_every_launch_timed(void)
-{
-	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
-
-	return NCS_LAUNCH_MODE(timing) != NCS_STREAM_MODE_AUTO &&
-	       NCS_LAUNCH_LEVEL(timing) == 0;
-}
-
 /* Returns how many pairs are to be made. */
 static uint64_t lacking_pairs(struct ncs_watched *self, unsigned kind)
 {
 	const struct ncs_launches *launches = &self->launches;
+	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
 	uint64_t wanted = PORTION * ncs_load_relaxed(&launches->number);
 	uint64_t made = self->made[kind];
 	uint64_t used = made - (ncs_load_relaxed(&launches->put[kind]) -
@@ -66,8 +57,10 @@ static uint64_t lacking_pairs(struct ncs_watched *self, unsigned kind)
 		wanted = pairs_ahead[kind];
 	if (2 * self->used[kind] > wanted)
 		wanted = 2 * self->used[kind];
+	/* If each launch is to be timed, all are made before a burst comes. */
 	if (wanted > PAIRS_MOST ||
-	    (kind == NCS_LAUNCH_TIMED && is_every_launch_timed()))
+	    (kind == NCS_LAUNCH_TIMED && NCS_LAUNCH_LEVEL(timing) == 0 &&
+	     NCS_LAUNCH_DETAIL(timing) != NCS_TIMING_DETAIL_AUTO))
 		wanted = PAIRS_MOST;
 	if (self->failure != 0 || made >= wanted)
 		return 0;

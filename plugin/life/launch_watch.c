@@ -241,13 +241,18 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
 	pthread_condattr_destroy(&monotonic);
 	ncs_launch_host_clock = *clock;
 	make_copies = make;
-	ncs_launch_level_reset(environment->stream_mode,
-			       environment->stream_level);
+	ncs_launch_level_reset(environment->timing);
 	ncs_launch_process.spacing_ticks =
 		ncs_clock_duration_ticks(clock, SPACING_NS);
 	ncs_launch_process.start_watch = start_watch;
-	ncs_launch_process.stamps = environment->stamps && ncs_cuda.has_graphs;
-	ncs_launch_process.stamp_period = environment->stamp_period;
+	ncs_launch_process.stamps = environment->graphs !=
+					    NCS_TIMING_DETAIL_OFF &&
+				    ncs_cuda.has_graphs;
+	ncs_launch_process.stamp_period =
+		environment->graphs < NCS_TIMING_DETAIL_EVERY ?
+			0 :
+			UINT64_C(1) << (environment->graphs -
+					NCS_TIMING_DETAIL_EVERY);
 }
 
 /* Returns whether a new communicator can be followed: NCS_STREAM_WAITING, or
@@ -258,8 +263,8 @@ static enum ncs_stream_status why_not(const struct ncs_comm *comm)
 		return NCS_STREAM_RELEASE;
 	if (!ncs_cuda_driver_find())
 		return NCS_STREAM_NO_DRIVER;
-	return NCS_LAUNCH_MODE(ncs_load_relaxed(&ncs_launch_process.timing)) ==
-			       NCS_STREAM_MODE_OFF ?
+	return NCS_LAUNCH_DETAIL(ncs_load_relaxed(
+		       &ncs_launch_process.timing)) == NCS_TIMING_DETAIL_OFF ?
 		       NCS_STREAM_OFF :
 		       NCS_STREAM_WAITING;
 }

@@ -473,21 +473,13 @@ static void start_cupti(const struct ncs_init *init)
  * live. */
 static void open_control(const struct ncs_init *init)
 {
-	const struct ncs_control_start start = {
-		.directory = process.config.directory,
-		.process = &process.self,
-		.api_version = init->api_version,
-		.kernel_always = process.config.kernel_timing ==
-				 NCS_KERNEL_TIMING_ALWAYS,
-		.stream_mode = process.config.stream_mode,
-		.stream_level = process.config.stream_level,
-	};
 	int error;
 
 	if (process.control_made)
 		return;
 	process.control_made = true;
-	error = ncs_control_open(&start);
+	error = ncs_control_open(&process.config, &process.self,
+				 init->api_version);
 	if (!error)
 		return;
 	ncs_process_log(

@@ -34,79 +34,14 @@ static const char variables[] =
 #undef X
 	;
 
-static bool parse_switch(const char *text, bool *on)
+/* Returns the number of a word among others, which an empty one ends; -1 if it is none
+ * of them. */
+static int find_word(const char *text, const char *words)
 {
-	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-		return false;
-	*on = text[0] == '1';
-	return true;
-}
-
-/* Parses a period and rounds it up to a power of two. */
-static bool parse_period(const char *text, uint32_t *period)
-{
-	unsigned long number;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	number = strtoul(text, &end, 10);
-	if (errno || *end || number < 1 || number > NCS_STREAM_PERIOD_MAX)
-		return false;
-	*period = 1;
-	while (*period < number)
-		*period *= 2;
-	return true;
-}
-
-static bool parse_stream(const char *text, struct ncs_environment *config)
-{
-	static const struct {
-		char word[8];
-		enum ncs_stream_mode mode;
-	} modes[] = {
-		{ "auto", NCS_STREAM_MODE_AUTO },
-		{ "all", NCS_STREAM_MODE_ALL },
-		{ "off", NCS_STREAM_MODE_OFF },
-	};
-	uint32_t period;
-
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (strcasecmp(text, modes[i].word) == 0) {
-			config->stream_mode = modes[i].mode;
-			return true;
-		}
-	if (strncmp(text, "1/", 2) != 0 || !parse_period(text + 2, &period))
-		return false;
-	config->stream_mode = NCS_STREAM_MODE_PERIOD;
-	config->stream_level = (uint64_t)__builtin_ctz(period);
-	return true;
-}
-
-static bool parse_kernel(const char *text, enum ncs_kernel_timing *timing)
-{
-	if (strcasecmp(text, "off") != 0 && strcasecmp(text, "always") != 0)
-		return false;
-	*timing = strcasecmp(text, "off") == 0 ? NCS_KERNEL_TIMING_OFF :
-						 NCS_KERNEL_TIMING_ALWAYS;
-	return true;
-}
-
-static bool parse_graphs(const char *text, struct ncs_environment *config)
-{
-	uint32_t period = strcasecmp(text, "all") == 0 ? 1 : 0;
-
-	if (strncmp(text, "1/", 2) == 0) {
-		if (!parse_period(text + 2, &period))
-			return false;
-	} else if (period == 0 && strcasecmp(text, "auto") != 0 &&
-		   strcasecmp(text, "off") != 0) {
-		return false;
-	}
-	config->stamps = strcasecmp(text, "off") != 0;
-	config->stamp_period = period;
-	return true;
+	for (int i = 0; *words; i++, words = ncs_text_behind(words))
+		if (strcasecmp(text, words) == 0)
+			return i;
+	return -1;
 }
 
 /* Parses the digits at the beginning of a text; *suffix is the rest. */
@@ -125,16 +60,61 @@ static bool parse_number(const char *text, uint64_t *number,
 	return errno == 0;
 }
 
-static bool parse_sample(const char *text, unsigned *level)
+/* Parses a number from 1 to 2^most, and rounds it up to 2^*level. */
+static bool parse_level(const char *text, unsigned most, unsigned *level)
 {
 	const char *suffix;
 	uint64_t number;
 
 	if (!parse_number(text, &number, &suffix) || *suffix || number == 0 ||
-	    number > UINT64_C(1) << NCS_LEVEL_MAX)
+	    number > UINT64_C(1) << most)
 		return false;
 	for (*level = 0; UINT64_C(1) << *level < number; ++*level)
 		;
+	return true;
+}
+
+static bool parse_switch(const char *text, bool *on)
+{
+	int number = find_word(text, "0\0"
+				     "1\0");
+
+	if (number < 0)
+		return false;
+	*on = number == 1;
+	return true;
+}
+
+static bool parse_timing(const char *text, uint8_t *timing)
+{
+	static const uint8_t timings[] = { NCS_TIMING_DETAIL_AUTO,
+					   NCS_TIMING_DETAIL_EVERY,
+					   NCS_TIMING_DETAIL_OFF };
+	int number = find_word(text, "auto\0"
+				     "all\0"
+				     "off\0");
+	unsigned level;
+
+	if (number >= 0) {
+		*timing = timings[number];
+		return true;
+	}
+	if (strncmp(text, "1/", 2) != 0 ||
+	    !parse_level(text + 2, NCS_TIMING_DETAIL_LOG2_MAX, &level))
+		return false;
+	*timing = (uint8_t)(NCS_TIMING_DETAIL_EVERY + level);
+	return true;
+}
+
+static bool parse_kernel(const char *text, enum ncs_kernel_timing *timing)
+{
+	int number = find_word(text, "off\0"
+				     "always\0");
+
+	if (number < 0)
+		return false;
+	*timing = number == 1 ? NCS_KERNEL_TIMING_ALWAYS :
+				NCS_KERNEL_TIMING_OFF;
 	return true;
 }
 
@@ -252,13 +232,13 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 	case VARIABLE_GROUP:
 		return parse_group(text, &config->group);
 	case VARIABLE_TIMING:
-		return parse_stream(text, config);
+		return parse_timing(text, &config->timing);
 	case VARIABLE_KERNEL_TIMING:
 		return parse_kernel(text, &config->kernel_timing);
 	case VARIABLE_GRAPHS:
-		return parse_graphs(text, config);
+		return parse_timing(text, &config->graphs);
 	case VARIABLE_SAMPLE:
-		return parse_sample(text, &config->sample_level);
+		return parse_level(text, NCS_LEVEL_MAX, &config->sample_level);
 	case VARIABLE_SAMPLE_SLOW:
 		return parse_duration(text, &config->sample_slow_ns);
 	case VARIABLE_SHM_BYTES:

@@ -16,30 +16,16 @@
 #include "ncclstat/control_object.h"
 #include "shm/group.h"
 
-/* The largest N of NCCLSTAT_TIMING=1/N. */
-#define NCS_STREAM_PERIOD_MAX (UINT32_C(1) << 20)
-
 /* The greatest number of a range; some words have only 16 bits for it. */
 #define NCS_RANGE_MAX 65535u
-
-/* Which launches are timed on their streams. */
-enum ncs_stream_mode {
-	NCS_STREAM_MODE_AUTO, /* as many as cost at most 0.2 % of the time */
-	NCS_STREAM_MODE_ALL,
-	NCS_STREAM_MODE_PERIOD, /* one in so many */
-	NCS_STREAM_MODE_OFF,
-};
 
 struct ncs_environment {
 	bool disabled;
 	char directory[256];
 	gid_t group; /* that may read segments; NCS_GROUP_NONE for none */
-	enum ncs_stream_mode stream_mode;
-	bool stamps; /* captured launches report their replays */
-	/* One in so many beside the first of a graph; 0: as many as cost at most
-	 * 0.5 % of a replay's time. */
-	uint32_t stamp_period;
-	uint64_t stream_level; /* one launch in 2^stream_level, for PERIOD */
+	/* Which launches are timed on their streams, and which captured ones
+	 * report their replays: enum ncs_timing_detail. */
+	uint8_t timing, graphs;
 	enum ncs_kernel_timing kernel_timing;
 	/* One operation in 2^sample_level keeps its children's records; so does
 	 * each operation that takes longer than sample_slow_ns. */

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ncclstat/control_object.h"
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/comm.h"
 #include "shm/atomics.h"
@@ -119,21 +120,21 @@ struct ncs_launches {
 /* The first version of the API that reports launches. */
 #define NCS_LAUNCH_API 5u
 
-/* The word of a mode (enum ncs_stream_mode) and a level: one launch in 2^level
- * is timed. */
-#define NCS_LAUNCH_TIMING(mode, level) ((uint64_t)(mode) << 8 | (level))
-#define NCS_LAUNCH_MODE(timing) ((timing) >> 8)
+/* The word of what was asked for (enum ncs_timing_detail) and a level: one launch in
+ * 2^level is timed. */
+#define NCS_LAUNCH_TIMING(detail, level) ((uint64_t)(detail) << 8 | (level))
+#define NCS_LAUNCH_DETAIL(timing) ((timing) >> 8)
 #define NCS_LAUNCH_LEVEL(timing) ((timing)&0xff)
 
 /* State that all launches of the process share. */
 struct ncs_launch_process {
 	/* Which launches are timed, in one word: NCS_LAUNCH_TIMING(). In
-	 * NCS_STREAM_MODE_AUTO the watch thread chooses the level. */
+	 * NCS_TIMING_DETAIL_AUTO the watch thread chooses the level. */
 	uint64_t timing;
 	uint64_t timed;
 	/* Launches of all communicators; only the watch thread uses them. */
 	uint64_t launches;
-	/* In NCS_STREAM_MODE_AUTO, the level outside of the stretches of which all
+	/* In NCS_TIMING_DETAIL_AUTO, the level outside of the stretches of which all
 	 * launches are timed; 0: all are timed. */
 	uint64_t sparse_level;
 	/* The first launch of each captured graph is stamped, and one in so
@@ -150,6 +151,17 @@ struct ncs_launch_process {
 };
 
 extern struct ncs_launch_process ncs_launch_process;
+
+/* Has launches timed as was asked for. */
+static inline void ncs_launch_time(uint8_t detail)
+{
+	uint64_t level = detail > NCS_TIMING_DETAIL_EVERY ?
+				 detail - NCS_TIMING_DETAIL_EVERY :
+				 0;
+
+	ncs_store_relaxed(&ncs_launch_process.timing,
+			  NCS_LAUNCH_TIMING(detail, level));
+}
 
 /* Returns the launches of a communicator; NULL if they are not followed. */
 static inline struct ncs_launches *ncs_launches_of(const struct ncs_comm *comm)

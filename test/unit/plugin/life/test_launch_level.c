@@ -49,7 +49,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	ncs_launch_process = (struct ncs_launch_process){ 0 };
-	ncs_launch_level_reset(NCS_STREAM_MODE_AUTO, 0);
+	ncs_launch_level_reset(NCS_TIMING_DETAIL_AUTO);
 	return 0;
 }
 
@@ -135,13 +135,13 @@ TEST(a_clock_that_is_set_back_begins_a_period)
 
 TEST(what_was_asked_for_stays)
 {
-	ncs_launch_level_reset(NCS_STREAM_MODE_PERIOD, 3);
+	ncs_launch_level_reset(NCS_TIMING_DETAIL_EVERY + 3);
 	launch(SOME_DAY, 20 * SECOND, 10000);
 	assert_int_equal(ncs_launch_process.timing,
-			 NCS_LAUNCH_TIMING(NCS_STREAM_MODE_PERIOD, 3));
-	ncs_launch_level_reset(NCS_STREAM_MODE_ALL, 0);
+			 NCS_LAUNCH_TIMING(NCS_TIMING_DETAIL_EVERY + 3, 3));
+	ncs_launch_level_reset(NCS_TIMING_DETAIL_EVERY);
 	launch(SOME_DAY + 20 * SECOND, 20 * SECOND, 10000);
 	assert_int_equal(ncs_launch_process.timing,
-			 NCS_LAUNCH_TIMING(NCS_STREAM_MODE_ALL, 0));
+			 NCS_LAUNCH_TIMING(NCS_TIMING_DETAIL_EVERY, 0));
 	assert_int_equal(ncs_launch_process.sparse_level, 0);
 }
