@@ -421,10 +421,9 @@ static void publish_record(struct ncs_lane_state *lane,
 			record.start = stream_begin - 1;
 		record.flags |= NCS_RECORD_ON_STREAM;
 		record.delta[1] = stream_begin - record.start;
-		record.duration = record.delta[1] +
-				  ncs_clock_duration_ticks(
-					  &ncs_registry.clock,
-					  ncs_load_relaxed(&op->stream_ns));
+		record.duration =
+			record.delta[1] +
+			ncs_ticks_of_ns(ncs_load_relaxed(&op->stream_ns));
 	}
 	if (enqueued)
 		record.delta[0] = enqueued - record.start;
@@ -435,7 +434,6 @@ static void publish_record(struct ncs_lane_state *lane,
 static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_operation_slot *op, uint64_t now)
 {
-	const struct ncs_clock *clock = &ncs_registry.clock;
 	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
 	uint64_t proxy_stop = ncs_load_relaxed(&op->proxy_stop);
 	uint64_t kernel_start_ns = ncs_load_relaxed(&op->kernel_start_ns);
@@ -452,8 +450,7 @@ static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    ncs_load_relaxed(&op->stream_bytes));
 	if (proxy_stop != 0 && proxy_stop >= proxy_start)
 		record_time(comm, lane, op, NCS_TIMING_PROXY,
-			    ncs_clock_duration_ns(clock,
-						  proxy_stop - proxy_start),
+			    ncs_ns_of_ticks(proxy_stop - proxy_start),
 			    op->bytes);
 	if (kernel_stop_ns > kernel_start_ns)
 		record_time(comm, lane, op, NCS_TIMING_KERNEL,
@@ -663,8 +660,7 @@ static uint64_t end_of_launch(const struct ncs_operation_slot *op,
 	uint64_t last = ncs_load_relaxed(&op->published->last_child_done);
 
 	if (end->begin != 0)
-		return end->begin + ncs_clock_duration_ticks(&ncs_registry.clock,
-							     end->time_ns);
+		return end->begin + ncs_ticks_of_ns(end->time_ns);
 	return last != 0 ? last : now;
 }
 

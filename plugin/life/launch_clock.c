@@ -14,7 +14,6 @@
 
 #define CONTEXTS_MAX 16u
 
-struct ncs_clock ncs_launch_host_clock;
 static struct ncs_launch_clock context_clocks[CONTEXTS_MAX];
 
 static uint64_t ns_of_ms(float ms)
@@ -24,7 +23,7 @@ static uint64_t ns_of_ms(float ms)
 
 static uint64_t ticks_of_ms(float ms)
 {
-	return ncs_clock_duration_ticks(&ncs_launch_host_clock, ns_of_ms(ms));
+	return ncs_ticks_of_ns(ns_of_ms(ms));
 }
 
 /* Asks for an event until it has happened. Returns 0, the driver's error, or
@@ -32,8 +31,7 @@ static uint64_t ticks_of_ms(float ms)
 static int await(void *event)
 {
 	uint64_t start = ncs_now();
-	uint64_t patience = ncs_clock_duration_ticks(&ncs_launch_host_clock,
-						     BASE_PATIENCE_NS);
+	uint64_t patience = ncs_ticks_of_ns(BASE_PATIENCE_NS);
 	int error;
 
 	do
@@ -72,8 +70,7 @@ static bool compare_clocks(struct ncs_launch_clock *clock)
 		error = await(clock->end);
 	after = ncs_now();
 	if (!error && (clock->base_ticks == 0 ||
-		       ncs_clock_duration_ns(&ncs_launch_host_clock,
-					     after - before) < BASE_ERROR_NS))
+		       ncs_ns_of_ticks(after - before) < BASE_ERROR_NS))
 		set_base(clock, before, after);
 	clock->failed = error != 0 && error != CUDA_ERROR_NOT_READY_NUMBER;
 	return error == 0;
@@ -124,9 +121,7 @@ void ncs_launch_clock_renew(struct ncs_launch_clock *clock)
 {
 	if (clock->failed ||
 	    (clock->base_ticks != 0 &&
-	     ncs_clock_duration_ns(&ncs_launch_host_clock,
-				   ncs_now() - clock->base_ticks) <=
-		     BASE_AGE_NS))
+	     ncs_ns_of_ticks(ncs_now() - clock->base_ticks) <= BASE_AGE_NS))
 		return;
 	if (compare_clocks(clock) && ncs_load_relaxed(&clock->bias_ns) == 0) {
 		measure_bias(clock);

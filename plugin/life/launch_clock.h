@@ -15,7 +15,6 @@
 
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/launches.h"
-#include "shm/clock.h"
 
 /* Members of the watch thread, unless they say otherwise. */
 struct ncs_launch_clock {
@@ -30,9 +29,6 @@ struct ncs_launch_clock {
 	uint64_t error_ticks;
 	uint64_t bias_ns; /* 0 if it is not known yet */
 };
-
-/* The clock of the process. Set before the watch thread starts. */
-extern struct ncs_clock ncs_launch_host_clock;
 
 /* Returns the clock of a context, which is current, for a communicator more.
  * Returns NULL if there is no room, or the driver refused. */

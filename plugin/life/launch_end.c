@@ -58,11 +58,9 @@ void ncs_watched_publish(struct ncs_watched *self)
 	if (self->clock) {
 		ncs_store_relaxed(&progress->bias_ns,
 				  ncs_load_relaxed(&self->clock->bias_ns));
-		ncs_store_relaxed(
-			&progress->error_ns,
-			ncs_clock_duration_ns(
-				&ncs_launch_host_clock,
-				ncs_load_relaxed(&self->clock->error_ticks)));
+		ncs_store_relaxed(&progress->error_ns,
+				  ncs_ns_of_ticks(ncs_load_relaxed(
+					  &self->clock->error_ticks)));
 	}
 }
 

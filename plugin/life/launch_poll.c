@@ -112,8 +112,7 @@ static void take_up(struct ncs_watched *self)
  * which it does directly after it. */
 static bool is_fresh(const struct ncs_launch_slot *slot)
 {
-	return ncs_clock_duration_ns(&ncs_launch_host_clock,
-				     ncs_now() - slot->called) < FRESH_NS;
+	return ncs_ns_of_ticks(ncs_now() - slot->called) < FRESH_NS;
 }
 
 /* Asks about the oldest launches in turn until one has not ended; with `all`

@@ -229,7 +229,6 @@ static bool start_watch(void)
 /* --- init, finalize, fork, exit ----------------------------------------- */
 
 void ncs_launch_watch_reset(const struct ncs_environment *environment,
-			    const struct ncs_clock *clock,
 			    void (*make)(struct ncs_comm *comm))
 {
 	pthread_condattr_t monotonic;
@@ -239,11 +238,9 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
 	pthread_cond_init(&watch.wake, &monotonic);
 	pthread_cond_init(&ncs_watched_detached, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	ncs_launch_host_clock = *clock;
 	make_copies = make;
 	ncs_launch_level_reset(environment->timing);
-	ncs_launch_process.spacing_ticks =
-		ncs_clock_duration_ticks(clock, SPACING_NS);
+	ncs_launch_process.spacing_ticks = ncs_ticks_of_ns(SPACING_NS);
 	ncs_launch_process.start_watch = start_watch;
 	ncs_launch_process.stamps = environment->graphs !=
 					    NCS_TIMING_DETAIL_OFF &&

@@ -28,7 +28,6 @@
  * in a forked child again. `make_copies` makes the communicator for another one's
  * copies, on the watch thread. */
 void ncs_launch_watch_reset(const struct ncs_environment *environment,
-			    const struct ncs_clock *clock,
 			    void (*make_copies)(struct ncs_comm *comm));
 
 /* Lets the launches of a new communicator be followed, if the release reports

@@ -181,13 +181,12 @@ static void start_process(void)
 	ncs_cuda_driver_find();
 	ncs_registry.pid = process.self.pid;
 	ncs_clock_calibrate(&ncs_registry.clock, ncs_clock_choose());
-	ncs_registry.slow_ticks = ncs_clock_duration_ticks(
-		&ncs_registry.clock, process.config.sample_slow_ns);
+	ncs_registry.slow_ticks =
+		ncs_ticks_of_ns(process.config.sample_slow_ns);
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
 	ncs_mask_reset(process.config.kernel_timing);
-	ncs_launch_watch_reset(&process.config, &ncs_registry.clock,
-			       make_copies);
+	ncs_launch_watch_reset(&process.config, make_copies);
 	ncs_replays_reset(make_replayed);
 	/* Contexts start at a number that no other process is likely to use, so
 	 * that another process's context or handle is not mistaken for ours. */

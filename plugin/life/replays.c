@@ -51,7 +51,7 @@ void ncs_replays_reset(void (*make)(const struct ncs_comm *comm))
 
 static uint64_t age_ns(uint64_t ticks)
 {
-	return ncs_clock_duration_ns(&ncs_launch_host_clock, ncs_now() - ticks);
+	return ncs_ns_of_ticks(ncs_now() - ticks);
 }
 
 /* Asks the GPU for its time, and waits a moment for the answer: the GPU may be
@@ -81,8 +81,7 @@ static void ask_clock(struct reader *reader, const struct ncs_stamps *stamps,
 		return;
 	reader->base_ns = ncs_load_relaxed(&clock->time_ns);
 	reader->base_ticks = before + (after - before) / 2;
-	reader->error_ns = ncs_clock_duration_ns(&ncs_launch_host_clock,
-						 (after - before) / 2);
+	reader->error_ns = ncs_ns_of_ticks((after - before) / 2);
 }
 
 void ncs_replays_renew_clock(const struct ncs_cuda_primary *primary,
@@ -113,13 +112,10 @@ static uint64_t ticks_of(const struct reader *reader, uint64_t time_ns)
 
 	if (reader->base_ns == 0)
 		return 0;
-	return since_ns >= 0 ?
-		       reader->base_ticks +
-			       ncs_clock_duration_ticks(&ncs_launch_host_clock,
-							(uint64_t)since_ns) :
-		       reader->base_ticks -
-			       ncs_clock_duration_ticks(&ncs_launch_host_clock,
-							(uint64_t)-since_ns);
+	return since_ns >= 0 ? reader->base_ticks +
+				       ncs_ticks_of_ns((uint64_t)since_ns) :
+			       reader->base_ticks -
+				       ncs_ticks_of_ns((uint64_t)-since_ns);
 }
 
 /* --- Operations --------------------------------------------------------- */

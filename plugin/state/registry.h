@@ -55,6 +55,18 @@ static inline uint64_t ncs_now(void)
 	return ncs_clock_ticks(ncs_registry.clock.kind);
 }
 
+/* Converts a duration by that clock to ns. */
+static inline uint64_t ncs_ns_of_ticks(uint64_t ticks)
+{
+	return ncs_clock_duration_ns(&ncs_registry.clock, ticks);
+}
+
+/* Converts a duration from ns. */
+static inline uint64_t ncs_ticks_of_ns(uint64_t duration_ns)
+{
+	return ncs_clock_duration_ticks(&ncs_registry.clock, duration_ns);
+}
+
 /* Returns the communicator of a context, which may be any value; NULL if the
  * context is not ours. A finalized communicator is returned until its entry is
  * reused. */
