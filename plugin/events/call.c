@@ -58,8 +58,8 @@ void ncs_call_api(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	span->words[1] = ncs_record_word1(
 		event, call.graph ? NCS_RECORD_GRAPH : 0, 0, call.function);
 	span->words[2] = ncs_record_word2(0, call.root);
-	ncs_message_bytes(comm, call.function, call.datatype, call.count,
-			  &span->record.value);
+	ncs_message_bytes(comm->nranks, call.function, call.datatype,
+			  call.count, &span->record.value);
 }
 
 /* Completes the identity, which API 1-3 report with the first operation. */

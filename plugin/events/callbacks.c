@@ -230,11 +230,13 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	case NCS_EVENT_CE_COLL:
 		ncs_copies_start(comm, span ? handle : 0, body, now);
 		if (span)
-			ncs_decode_span(comm, event, body, &span->record);
+			ncs_decode_span(comm->nranks, event, body,
+					&span->record);
 		break;
 	default:
 		if (span)
-			ncs_decode_span(comm, event, body, &span->record);
+			ncs_decode_span(comm->nranks, event, body,
+					&span->record);
 		break;
 	}
 	return handle;

@@ -209,8 +209,8 @@ void *ncs_decode_ce_coll(const void *body, struct ncs_operation_facts *facts)
 	return coll->stream;
 }
 
-void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
-		     const void *body, struct ncs_record *record)
+void ncs_decode_span(int32_t nranks, enum ncs_event event, const void *body,
+		     struct ncs_record *record)
 {
 	const struct nccl_ce_coll *coll = body;
 	const struct nccl_ce_sync *sync = body;
@@ -224,7 +224,7 @@ void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		record->function = facts.function;
 		record->number = coll->seq_number;
 		record->peer = facts.peer;
-		ncs_message_bytes(comm, facts.function, facts.datatype,
+		ncs_message_bytes(nranks, facts.function, facts.datatype,
 				  facts.count, &record->value);
 		break;
 	case NCS_EVENT_CE_SYNC:

@@ -67,10 +67,10 @@ static inline void ncs_decode_group_api(const void *body,
 /* Decodes a CeColl event, but for its number and range. Returns its CUDA stream. */
 void *ncs_decode_ce_coll(const void *body, struct ncs_operation_facts *facts);
 
-/* Decodes a CeColl, CeSync or CeBatch event into its record; does nothing for
- * other events. */
-void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
-		     const void *body, struct ncs_record *record);
+/* Decodes a CeColl, CeSync or CeBatch event of a communicator with so many ranks into its
+ * record; does nothing for other events. */
+void ncs_decode_span(int32_t nranks, enum ncs_event event, const void *body,
+		     struct ncs_record *record);
 
 /* Returns the CUDA stream of a KernelLaunch. */
 static inline void *ncs_decode_launch_stream(const void *body)

@@ -214,7 +214,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	uint64_t transfer = count_transfer(comm, lane, facts);
 	uint64_t sampling = ncs_sampling_choose(comm, facts, transfer);
 	bool reported = are_launches_reported(comm);
-	bool size_known = ncs_message_bytes(comm, facts->function,
+	bool size_known = ncs_message_bytes(comm->nranks, facts->function,
 					    facts->datatype, facts->count,
 					    &bytes);
 	uint16_t class_index = ncs_class_count(comm, facts, size_known, bytes);

@@ -14,7 +14,6 @@
 #define NCS_PLUGIN_EVENTS_OPERATION_H
 
 #include "plugin/state/comm.h"
-#include "plugin/state/decoded.h"
 #include "plugin/state/handle.h"
 
 /* Starts an operation and returns its handle; a stand-in if there is no free

@@ -31,7 +31,6 @@
 #include <stdint.h>
 
 #include "plugin/state/comm.h"
-#include "plugin/state/decoded.h"
 
 /* Makes one operation in 2^level keep its children's records from now on, in
  * all communicators. Any thread. */

@@ -155,8 +155,8 @@ static void begin_launch(struct replayed *of, const struct ncs_graph *graph,
 			is_uncounted(of, graph) ?
 				NCS_NO_SEQUENCE_NUMBER :
 				graph->base[facts.function] + op->place;
-		ncs_message_bytes(of->comm, facts.function, facts.datatype,
-				  facts.count, &bytes);
+		ncs_message_bytes(of->comm->nranks, facts.function,
+				  facts.datatype, facts.count, &bytes);
 		launch->bytes += bytes;
 		op->handle = ncs_operation_replay_began(of->comm, lane, &facts,
 							ticks);

@@ -11,7 +11,6 @@
 #define NCS_PLUGIN_STATE_CLASS_H
 
 #include "plugin/state/comm.h"
-#include "plugin/state/decoded.h"
 
 /* Counts a started operation in its class and returns the class's index. */
 uint16_t ncs_class_count(struct ncs_comm *comm,

@@ -21,9 +21,9 @@
 
 #include "ncclstat/abi.h"
 #include "plugin/nccl/nccl_names.h"
+#include "plugin/state/decoded.h"
 #include "plugin/state/gpu_clock.h"
 #include "plugin/state/noted_calls.h"
-#include "plugin/state/decoded_operation.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
