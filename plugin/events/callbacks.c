@@ -12,7 +12,6 @@
 #include "plugin/events/control_watch.h"
 #include "plugin/events/copies.h"
 #include "plugin/events/decode.h"
-#include "plugin/events/kernel.h"
 #include "plugin/events/launch.h"
 #include "plugin/state/lane.h"
 #include "plugin/mask/mask.h"
@@ -141,7 +140,8 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_sampling_inherit(&span->sampled, op, true, now);
 	span->operation_handle = parent;
 	span->words[2] = ncs_record_word2(op->number, -1);
-	ncs_kernel_started(span, op);
+	span->launched = op->launched != 0;
+	span->since = op->launched ? op->launched : op->start;
 }
 
 static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots of spans; see span.h. */
+/* Slots of spans, and the times of kernels; see span.h. */
 #include "plugin/events/span.h"
 
-#include "plugin/events/kernel.h"
 #include "plugin/events/operation.h"
 #include "plugin/events/sampling.h"
+#include "plugin/state/registry.h"
+#include "shm/seqlock.h"
 
 /* Returns true if this thread has claimed the slot. */
 static bool claim(const struct ncs_lane_state *lane, struct ncs_span_slot *span)
@@ -82,12 +83,89 @@ struct ncs_span_slot *ncs_span_find(struct ncs_comm *comm,
 									  NULL;
 }
 
+/* --- the GPU's times ----------------------------------------------------- */
+
+static void publish_clock(struct ncs_gpu_clock *block,
+			  const struct ncs_gpu_bounds *bounds, uint64_t now_ns,
+			  uint64_t now)
+{
+	bool known = bounds->known_at != 0;
+
+	ncs_seqlock_begin(&block->sequence);
+	ncs_payload_store(&block->ticks, known ? now : 0);
+	ncs_payload_store(&block->low_ns,
+			  known ? now_ns + bounds->known.low : 0);
+	ncs_payload_store(&block->high_ns,
+			  known ? now_ns + bounds->known.high : 0);
+	ncs_payload_store(&block->quantum_ns, bounds->quantum);
+	ncs_payload_store(&block->samples, bounds->known_samples);
+	ncs_payload_store(&block->restarts, bounds->restarts);
+	ncs_seqlock_end(&block->sequence);
+}
+
+/* Returns false if another thread is using the bounds; this one then does
+ * without. */
+static bool take_bounds(struct ncs_comm *comm)
+{
+	/* ORDER: pairs with release_bounds() (plugin/events/span.c): one
+	 * thread at a time. */
+	return ncs_cas_acquire_release(&comm->gpu_busy, 0, 1);
+}
+
+static void release_bounds(struct ncs_comm *comm)
+{
+	/* ORDER: pairs with take_bounds() (plugin/events/span.c). */
+	ncs_store_release(&comm->gpu_busy, 0);
+}
+
+/* Stores the GPU's times in the record of a KernelCh or KernelPhase that stops, and
+ * learns the offset of the GPU's clock from them (state/gpu_clock.h). Returns false if
+ * there are none, or if they are implausible, which is counted. */
+static bool kernel_times(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			 struct ncs_span_slot *span, uint64_t now)
+{
+	const struct ncs_clock *clock = &ncs_registry.clock;
+	struct ncs_gpu_kernel kernel = {
+		.start = span->gpu_start_ns,
+		.stop = span->gpu_stop_ns,
+		.since = ncs_clock_ns(clock, span->since),
+		.seen_start = ncs_clock_ns(clock, span->record.start),
+		.seen_stop = ncs_clock_ns(clock, now),
+	};
+	bool plausible;
+
+	if (span->launched)
+		kernel.launched = kernel.since;
+	if (kernel.start == 0 && kernel.stop == 0)
+		return false; /* API 3 reports no times */
+	if (take_bounds(comm)) {
+		plausible = ncs_gpu_is_plausible(&comm->gpu, &kernel);
+		if (plausible && kernel.launched != 0 &&
+		    span->record.event == NCS_EVENT_KERNEL_CH &&
+		    ncs_gpu_learn(&comm->gpu, &kernel))
+			publish_clock(&comm->header->gpu_clock, &comm->gpu,
+				      kernel.seen_stop, now);
+		release_bounds(comm);
+	} else {
+		static const struct ncs_gpu_bounds none;
+
+		plausible = ncs_gpu_is_plausible(&none, &kernel);
+	}
+	if (!plausible) {
+		ncs_lane_lose(lane, NCS_LOSS_BAD_PTIMER);
+		return false;
+	}
+	span->record.value = span->gpu_start_ns;
+	span->record.number = span->gpu_stop_ns - span->gpu_start_ns;
+	return true;
+}
+
 /* Ends a kernel channel or phase: checks the GPU's times, and ends the child of
  * the operation. */
 static void end_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_span_slot *span, uint64_t now)
 {
-	bool timed = ncs_kernel_times(comm, lane, span, now);
+	bool timed = kernel_times(comm, lane, span, now);
 
 	if (span->record.event == NCS_EVENT_KERNEL_CH)
 		ncs_operation_kernel_done(comm, lane, span->operation_handle,

@@ -7,6 +7,7 @@
  * log. */
 #include "plugin/life/lifecycle.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -31,7 +32,6 @@
 #include "plugin/mask/mask.h"
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/nccl/nccl_names.h"
-#include "plugin/nccl/nccl_facts.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/events/sampling.h"
 #include "shm/hash.h"
@@ -378,6 +378,40 @@ static struct ncs_comm *make_comm(const struct ncs_init *init, int *error)
 	return comm;
 }
 
+/* Asks the library that contains an address for ncclGetVersion()'s number; 0 if that is
+ * unknown. */
+static int32_t ask_for_version(const void *caller)
+{
+	int (*get_version)(int *version);
+	int version = 0;
+	Dl_info found;
+	void *library;
+
+	if (!caller || !dladdr(caller, &found) || !found.dli_fname)
+		return 0;
+	library = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return 0;
+	*(void **)&get_version = dlsym(library, "ncclGetVersion");
+	if (get_version && get_version(&version) != 0)
+		version = 0;
+	dlclose(library);
+	return version;
+}
+
+/* Returns the number of the NCCL that calls. The dynamic linker, which may be held up
+ * while another library is being loaded, is asked once for each new caller. */
+static int32_t nccl_version(const void *caller)
+{
+	static const void *latest_caller;
+	static int32_t latest_version;
+
+	if (caller != latest_caller)
+		latest_version = ask_for_version(caller);
+	latest_caller = caller;
+	return latest_version;
+}
+
 static void identify(struct ncs_identity *identity, const struct ncs_init *init,
 		     const char *gpu)
 {
@@ -405,7 +439,7 @@ static void identify(struct ncs_identity *identity, const struct ncs_init *init,
 		identity->nnodes = init->nnodes;
 		known |= NCS_KNOWN_NNODES;
 	}
-	identity->nccl_version = ncs_nccl_version(init->caller);
+	identity->nccl_version = nccl_version(init->caller);
 	if (identity->nccl_version > 0)
 		known |= NCS_KNOWN_NCCL_VERSION;
 	if (gpu[0] != '\0') {
@@ -552,7 +586,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 		start_process();
 	pthread_mutex_unlock(&lock);
 	/* Not under the lock: the driver, and the loader, may take long. */
-	ncs_gpu_name(gpu, sizeof(gpu));
+	ncs_cuda_device_name(gpu, sizeof(gpu));
 	code = ncs_loaded_code();
 	pthread_mutex_lock(&lock);
 	ncs_names_forget();

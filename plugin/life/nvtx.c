@@ -10,19 +10,22 @@
  *
  * All functions but InitializeInjectionNvtx2() run in the program's calls,
  * however frequent these are: no lock, no allocation, no system call. */
-#include "plugin/life/nvtx.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "plugin/nccl/environment.h"
+#include "plugin/nccl/nvtx_abi.h"
 #include "shm/hash.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/events/range_stats.h"
 #include "shm/atomics.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+/* Called by each copy of NVTX in the process if NVTX_INJECTION64_PATH names the
+ * plugin. Returns 1 if NVTX is to keep the library, else 0. */
+int InitializeInjectionNvtx2(nvtx_get_export_table get_table);
 
 /* --- handles ------------------------------------------------------------ */
 

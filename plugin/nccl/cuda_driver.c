@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <string.h>
 
 struct ncs_cuda_driver ncs_cuda;
 
@@ -80,4 +81,17 @@ int ncs_cuda_make_events(void **first, void **second, unsigned flags)
 	if (error)
 		ncs_cuda_drop_event(first);
 	return error;
+}
+
+void ncs_cuda_device_name(char *name, size_t size)
+{
+	int device;
+
+	/* An older driver may lack others. */
+	if (ncs_cuda.context_device && ncs_cuda.device_bus_id &&
+	    ncs_cuda.context_device(&device) == 0 &&
+	    ncs_cuda.device_bus_id(name, (int)size, device) == 0)
+		name[size - 1] = '\0';
+	else
+		memset(name, 0, size);
 }

@@ -100,6 +100,10 @@ extern struct ncs_cuda_driver ncs_cuda;
  * time; not for callbacks. */
 bool ncs_cuda_driver_find(void);
 
+/* Stores the PCI bus id of the calling thread's current device in `name`; an empty
+ * string if it has none. */
+void ncs_cuda_device_name(char *name, size_t size);
+
 /* Begin and end a passage of driver calls: in between, the thread's capture
  * mode is relaxed, so that calls which CUDA forbids during a stream capture do
  * not invalidate it. `mode` keeps the thread's former mode. */

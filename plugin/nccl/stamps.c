@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "plugin/nccl/stamp_kernels.h"
 #include "shm/atomics.h"
 
 #define RING_BYTES (NCS_STAMP_RING * sizeof(struct ncs_stamp_slot))
@@ -14,20 +13,65 @@
 #define NUMBER_SHIFT 32
 #define TIME_SHIFT 16
 
+/* The kernels, in PTX, which the driver compiles for its GPU. */
+#define STAMP_KERNEL "ncclstat_stamp"
+#define CLOCK_KERNEL "ncclstat_clock"
+
+/* One thread takes the next number, and writes 16 bytes by one instruction, which
+ * the host sees together. 0x3ffff is NCS_STAMP_RING - 1. */
+static const char kernels[] =
+	".version 7.0\n"
+	".target sm_70\n"
+	".address_size 64\n"
+	".global .align 4 .u32 ncclstat_stamps = 0;\n"
+	".visible .entry " STAMP_KERNEL "(\n"
+	"\t.param .u64 ring, .param .u32 word)\n"
+	"{\n"
+	"\t.reg .u64 %place, %first, %second, %time;\n"
+	"\t.reg .u32 %number, %index, %word;\n"
+	"\tmov.u64 %time, %globaltimer;\n"
+	"\tld.param.u64 %place, [ring];\n"
+	"\tld.param.u32 %word, [word];\n"
+	"\tcvta.to.global.u64 %place, %place;\n"
+	"\tatom.global.add.u32 %number, [ncclstat_stamps], 1;\n"
+	"\tadd.u32 %number, %number, 1;\n"
+	"\tand.b32 %index, %number, 0x3ffff;\n"
+	"\tmul.wide.u32 %first, %index, 16;\n"
+	"\tadd.u64 %place, %place, %first;\n"
+	"\tmov.b64 %first, {%word, %number};\n"
+	"\tshl.b64 %second, %time, 16;\n"
+	"\tcvt.u64.u32 %time, %number;\n"
+	"\tand.b64 %time, %time, 0xffff;\n"
+	"\tor.b64 %second, %second, %time;\n"
+	"\tst.volatile.global.v2.u64 [%place], {%first, %second};\n"
+	"\tret;\n"
+	"}\n"
+	".visible .entry " CLOCK_KERNEL "(\n"
+	"\t.param .u64 place, .param .u64 number)\n"
+	"{\n"
+	"\t.reg .u64 %place, %time, %number;\n"
+	"\tld.param.u64 %place, [place];\n"
+	"\tld.param.u64 %number, [number];\n"
+	"\tcvta.to.global.u64 %place, %place;\n"
+	"\tmov.u64 %time, %globaltimer;\n"
+	"\tst.volatile.global.v2.u64 [%place], {%time, %number};\n"
+	"\tret;\n"
+	"}\n";
+
 struct ncs_stamps ncs_stamps[NCS_STAMPS_MAX];
 
 /* Loads the kernels into the current context. */
 static int load_kernels(struct ncs_stamps *stamps)
 {
-	int error = ncs_cuda.module_load(&stamps->module, ncs_stamp_kernels);
+	int error = ncs_cuda.module_load(&stamps->module, kernels);
 
 	if (error)
 		return error;
 	error = ncs_cuda.module_function(&stamps->stamp, stamps->module,
-					 NCS_STAMP_KERNEL);
+					 STAMP_KERNEL);
 	if (!error)
-		error = ncs_cuda.module_function(
-			&stamps->clock, stamps->module, NCS_STAMP_CLOCK_KERNEL);
+		error = ncs_cuda.module_function(&stamps->clock, stamps->module,
+						 CLOCK_KERNEL);
 	if (error)
 		ncs_cuda.module_unload(stamps->module);
 	return error;

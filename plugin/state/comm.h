@@ -352,7 +352,7 @@ struct ncs_comm {
 	uint64_t proxy_op_number; /* of the last proxy operation */
 	uint64_t proxy_op_cursor; /* of the search when none is noted */
 	uint64_t proxy_resting;  /* state to return to after sleep and append */
-	struct ncs_gpu_bounds gpu; /* events/kernel.c */
+	struct ncs_gpu_bounds gpu; /* events/span.c */
 	uint64_t gpu_busy;         /* 1 while a thread changes `gpu` */
 	/* Stand-ins for channels that found no room in the table; not
 	 * published. */

@@ -586,7 +586,7 @@ static void capture_begin(void *handle, enum fake_cuda_mode mode)
 
 #define RING_STAMPS 262144u
 
-/* Does what plugin/nccl/stamp_kernels.h does. */
+/* Does what the kernels of plugin/nccl/stamps.c do. */
 static void run_kernel(const struct node *node)
 {
 	static uint32_t stamps;
