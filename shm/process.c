@@ -23,8 +23,10 @@ static uint64_t namespace_inode(const char *path)
 		       0;
 }
 
-/* The kernel's flag of a task that is ending (PF_EXITING). */
+/* The kernel's flags of a task that is ending (PF_EXITING), and of one of its own
+ * (PF_KTHREAD). */
 #define TASK_EXITING 4u
+#define TASK_KERNELS 0x200000u
 
 /* Reads the beginning of a file of /proc into `text`, which is empty on failure. */
 static void read_text(const char *path, char *text, size_t size)
@@ -85,6 +87,11 @@ uint64_t ncs_process_start(uint32_t pid)
 	struct stat_line line = read_stat(pid);
 
 	return start_of(&line);
+}
+
+bool ncs_process_is_kernels(uint32_t pid)
+{
+	return read_stat(pid).flags & TASK_KERNELS;
 }
 
 static bool is_ending(const struct stat_line *line)

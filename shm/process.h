@@ -37,6 +37,9 @@ void ncs_process_describe(struct ncs_process *process);
  * is no such process or it is a zombie. */
 uint64_t ncs_process_start(uint32_t pid);
 
+/* Tells whether a process is a thread of the kernel. */
+bool ncs_process_is_kernels(uint32_t pid);
+
 /* The state of a process, as far as another one can tell. */
 struct ncs_process_state {
 	bool gone;    /* it has ended */

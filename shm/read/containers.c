@@ -32,6 +32,27 @@ FILE *ncs_process_file(uint32_t pid, const char *name)
 	return fopen(path, "re");
 }
 
+char *ncs_process_text(uint32_t pid, const char *name, size_t *bytes)
+{
+	FILE *file = ncs_process_file(pid, name);
+	size_t capacity = 0, got;
+	char *text = NULL;
+
+	*bytes = 0;
+	do {
+		if (ncs_array_reserve(&text, &capacity, *bytes + 4096, 1) != 0)
+			break;
+		got = file ? fread(text + *bytes, 1, capacity - *bytes - 1,
+				   file) :
+			     0;
+		*bytes += got;
+		text[*bytes] = '\0';
+	} while (got > 0);
+	if (file)
+		fclose(file);
+	return text;
+}
+
 /* Returns the inode of a namespace of a process; 0 if it may not be seen. */
 static uint64_t namespace_of(uint32_t pid, const char *kind)
 {

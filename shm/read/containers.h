@@ -24,6 +24,10 @@ struct ncs_paths;  /* ncclstat/path_list.h */
  * failure. */
 FILE *ncs_process_file(uint32_t pid, const char *name);
 
+/* Returns what is in such a file, terminated, which may be nothing, to be freed by the
+ * caller; NULL if there is no memory. */
+char *ncs_process_text(uint32_t pid, const char *name, size_t *bytes);
+
 /* The /dev/shm of a mount namespace. */
 struct ncs_container {
 	uint64_t mount_namespace; /* inode of /proc/PID/ns/mnt */

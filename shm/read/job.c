@@ -15,9 +15,6 @@
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
 
-/* Larger environments are read up to here. */
-#define ENVIRONMENT_BYTES_MAX (1u << 20)
-
 /* --- The environment of another process ---------------------------------- */
 
 /* The variables of a process: "NAME=value" after another, each terminated. */
@@ -41,33 +38,15 @@ static const char *find_variable(void *context, const char *name)
 	return NULL;
 }
 
-/* Reads the environment of a process; its text is to be freed, and NULL if it
- * may not be read. */
-static struct environment read_environment(uint32_t pid)
-{
-	struct environment environment = { 0 };
-	FILE *file = ncs_process_file(pid, "environ");
-	char *text = file ? malloc(ENVIRONMENT_BYTES_MAX + 1) : NULL;
-
-	if (text) {
-		environment.bytes =
-			fread(text, 1, ENVIRONMENT_BYTES_MAX, file);
-		text[environment.bytes] = '\0';
-		environment.text = text;
-	}
-	if (file)
-		fclose(file);
-	return environment;
-}
-
 /* Adds labels from the environment of a process that this one can see; does
  * nothing if it may not be read, or is another process by now: `start` is its
  * start time (shm/process.h). */
 static void add_environment(struct ncs_labels *labels, uint32_t pid,
 			    uint64_t start)
 {
-	struct environment environment = read_environment(pid);
+	struct environment environment;
 
+	environment.text = ncs_process_text(pid, "environ", &environment.bytes);
 	if (environment.text && start != 0 && ncs_process_start(pid) == start)
 		ncs_labels_collect(labels, find_variable, &environment);
 	free(environment.text);
@@ -76,11 +55,11 @@ static void add_environment(struct ncs_labels *labels, uint32_t pid,
 void ncs_job_environment_value(uint32_t pid, const char *name, char *text,
 			       size_t size)
 {
-	struct environment environment = read_environment(pid);
-	const char *value = environment.text ?
-				    find_variable(&environment, name) :
-				    NULL;
+	struct environment environment;
+	const char *value;
 
+	environment.text = ncs_process_text(pid, "environ", &environment.bytes);
+	value = environment.text ? find_variable(&environment, name) : NULL;
 	if (value && strlen(value) < size)
 		strcpy(text, value);
 	free(environment.text);

@@ -18,6 +18,7 @@
 
 #include "ncclstat/reader.h"
 #include "shm/array.h"
+#include "shm/process.h"
 #include "shm/read/containers.h"
 #include "shm/read/job.h"
 
@@ -206,8 +207,6 @@ void ncs_nccl_libraries(void (*on_found)(const char *path, void *argument),
 /* --- What a process has mapped ---------------------------------------------- */
 
 #define PLUGIN "libnccl-profiler-ncclstat.so"
-/* In the ninth field of /proc/PID/stat: a thread of the kernel. */
-#define KERNEL_THREAD 0x200000u
 
 /* A library that a process has mapped: a line of /proc/PID/maps. */
 struct mapped_file {
@@ -247,18 +246,12 @@ struct process_look {
 	struct mapped_file nccl;
 };
 
-/* The latest program that was looked into: processes of a node are alike. */
-struct known_program {
+/* The latest file that was looked into: all processes of a node have the same program
+ * and library. */
+struct known_file {
 	ino_t inode;
 	dev_t device;
 	bool is_linked;
-	uint32_t version;
-};
-
-/* The latest library whose version was read: all ranks of a node have the same. */
-struct known_version {
-	unsigned long long inode;
-	unsigned device;
 	uint32_t version;
 };
 
@@ -295,7 +288,7 @@ static bool read_maps(struct process_look *look)
 
 /* Looks into the program of a process that has no library of NCCL. */
 static void look_into_program(struct process_look *look,
-			      struct known_program *known)
+			      struct known_file *known)
 {
 	struct stat status;
 	char path[48];
@@ -316,46 +309,19 @@ static void look_into_program(struct process_look *look,
 	look->is_linked = known->is_linked;
 }
 
-static bool is_kernel_thread(uint32_t pid)
-{
-	FILE *file = ncs_process_file(pid, "stat");
-	unsigned flags = 0;
-
-	if (!file)
-		return false;
-	/* Names of kernel threads have no ')'. */
-	if (fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %u", &flags) !=
-	    1)
-		flags = 0;
-	fclose(file);
-	return flags & KERNEL_THREAD;
-}
-
 /* Returns the command line, to be freed by the caller; NULL: no memory. */
 static char *read_command(uint32_t pid)
 {
-	FILE *file = ncs_process_file(pid, "cmdline");
-	size_t length = 0, capacity = 0;
-	char *command = NULL;
+	size_t length;
+	char *command = ncs_process_text(pid, "cmdline", &length);
 
-	while (ncs_array_reserve(&command, &capacity, length + 4096, 1) == 0) {
-		size_t got = file ? fread(command + length, 1,
-					  capacity - length - 1, file) :
-				    0;
-
-		length += got;
-		if (got == 0)
-			break;
-	}
-	if (file)
-		fclose(file);
+	if (!command)
+		return NULL;
 	while (length > 0 && command[length - 1] == '\0')
 		length--;
 	for (size_t i = 0; i < length; i++)
 		if (command[i] == '\0')
 			command[i] = ' ';
-	if (command)
-		command[length] = '\0';
 	return command;
 }
 
@@ -439,14 +405,14 @@ presence_unloaded(const struct process_look *look,
 /* Returns the version of the library that a process has mapped, which is read
  * unless it is the latest one that was. */
 static uint32_t mapped_version(const struct process_look *look,
-			       struct known_version *known)
+			       struct known_file *known)
 {
-	unsigned device = (unsigned)makedev(look->nccl.device_major,
-					    look->nccl.device_minor);
+	dev_t device =
+		makedev(look->nccl.device_major, look->nccl.device_minor);
 
 	if (known->version == 0 || known->inode != look->nccl.inode ||
 	    known->device != device)
-		*known = (struct known_version){
+		*known = (struct known_file){
 			.inode = look->nccl.inode,
 			.device = device,
 			.version = version_of(look->pid, &look->nccl),
@@ -500,8 +466,7 @@ static void add_unreadable(struct ncs_nccl_processes *processes, uid_t uid)
 int ncs_nccl_processes_list(struct ncs_nccl_processes *processes,
 			    const char *directory)
 {
-	struct known_version known = { 0 };
-	struct known_program program = { 0 };
+	struct known_file library = { 0 }, program = { 0 };
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 	struct stat status;
@@ -519,7 +484,7 @@ int ncs_nccl_processes_list(struct ncs_nccl_processes *processes,
 			continue;
 		look.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		if (!read_maps(&look)) {
-			if (!is_kernel_thread(look.pid))
+			if (!ncs_process_is_kernels(look.pid))
 				add_unreadable(processes, status.st_uid);
 			continue;
 		}
@@ -529,7 +494,7 @@ int ncs_nccl_processes_list(struct ncs_nccl_processes *processes,
 			error = add(processes, &look,
 				    look.is_linked ?
 					    program.version :
-					    mapped_version(&look, &known),
+					    mapped_version(&look, &library),
 				    status.st_uid);
 	}
 	closedir(folder);
