@@ -383,46 +383,37 @@ static enum ncs_proxy_state resting(const struct ncs_comm *comm)
 	return state == NCS_PROXY_ACTIVE ? NCS_PROXY_ACTIVE : NCS_PROXY_IDLE;
 }
 
+/* The state that the thread enters, by transition; none: the one to which it returns. */
+static const uint8_t entered_by[NCS_TRANSITION_COUNT] = {
+	[NCS_TRANSITION_IDLE] = NCS_PROXY_IDLE,
+	[NCS_TRANSITION_ACTIVE] = NCS_PROXY_ACTIVE,
+	[NCS_TRANSITION_SLEEP] = NCS_PROXY_SLEEP,
+	[NCS_TRANSITION_APPEND] = NCS_PROXY_APPEND,
+};
+
+static_assert(NCCL_STATE_CTRL_APPEND_END - NCCL_STATE_CTRL_IDLE ==
+		      (int)NCS_TRANSITION_APPEND_END,
+	      "transitions are NCCL's states in their order");
+
 void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 		    unsigned state, uint64_t appended, uint64_t now)
 {
+	unsigned transition = state - NCCL_STATE_CTRL_IDLE;
+	enum ncs_proxy_state entered = entered_by[transition];
 	struct ncs_record *ctrl = &owner->ctrl;
 
 	if (ctrl->start == 0)
 		ctrl->start = now;
-	switch (state) {
-	case NCCL_STATE_CTRL_IDLE:
-		ncs_store_relaxed(&comm->proxy_resting, NCS_PROXY_IDLE);
-		enter_proxy_state(comm, NCS_TRANSITION_IDLE, NCS_PROXY_IDLE, 0,
-				  now);
-		break;
-	case NCCL_STATE_CTRL_ACTIVE:
-		ncs_store_relaxed(&comm->proxy_resting, NCS_PROXY_ACTIVE);
-		enter_proxy_state(comm, NCS_TRANSITION_ACTIVE, NCS_PROXY_ACTIVE,
-				  0, now);
-		break;
-	case NCCL_STATE_CTRL_SLEEP:
-		enter_proxy_state(comm, NCS_TRANSITION_SLEEP, NCS_PROXY_SLEEP,
-				  0, now);
-		ctrl->number = NCS_PROXY_SLEEP;
-		break;
-	case NCCL_STATE_CTRL_WAKEUP:
-		enter_proxy_state(comm, NCS_TRANSITION_WAKEUP, resting(comm), 0,
-				  now);
-		ctrl->delta[0] = now - ctrl->start;
-		break;
-	case NCCL_STATE_CTRL_APPEND:
-		enter_proxy_state(comm, NCS_TRANSITION_APPEND, NCS_PROXY_APPEND,
-				  0, now);
-		ctrl->number = NCS_PROXY_APPEND;
-		break;
-	default:
-		enter_proxy_state(comm, NCS_TRANSITION_APPEND_END,
-				  resting(comm), appended, now);
+	if (entered == NCS_PROXY_IDLE || entered == NCS_PROXY_ACTIVE) {
+		ncs_store_relaxed(&comm->proxy_resting, entered);
+	} else if (entered != NCS_PROXY_UNKNOWN) {
+		ctrl->number = entered;
+	} else {
+		entered = resting(comm);
 		ctrl->delta[0] = now - ctrl->start;
 		ctrl->value = appended;
-		break;
 	}
+	enter_proxy_state(comm, transition, entered, appended, now);
 }
 
 /* Idle and active are points in time, up to 10^6 a second when operations
