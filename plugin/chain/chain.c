@@ -48,39 +48,54 @@ static struct {
 
 /* --- the chained plugin's mask ------------------------------------- */
 
-/* The bits of a mask that make NCCL start an event, by event type: its own bit,
- * and those of its children, which need a parent. */
 #define NETS BIT(NET_PLUGIN)
 #define STEPS (BIT(PROXY_STEP) | NETS)
 #define CHILDREN (BIT(PROXY_OP) | STEPS | BIT(KERNEL_CH))
 #define COPIES (BIT(CE_COLL) | BIT(CE_SYNC) | BIT(CE_BATCH))
+#define ANY_VERSION UINT8_MAX
 
-static const uint32_t starters[NCS_EVENT_COUNT] = {
-	[NCS_EVENT_GROUP] = BIT(GROUP) | BIT(COLL) | BIT(P2P) | CHILDREN,
-	[NCS_EVENT_COLL] = BIT(COLL) | CHILDREN,
-	[NCS_EVENT_P2P] = BIT(P2P) | CHILDREN,
-	[NCS_EVENT_PROXY_OP] = BIT(PROXY_OP) | STEPS,
-	[NCS_EVENT_PROXY_STEP] = STEPS,
-	[NCS_EVENT_PROXY_CTRL] = BIT(PROXY_CTRL),
-	[NCS_EVENT_KERNEL_CH] = BIT(KERNEL_CH),
-	[NCS_EVENT_NET_PLUGIN] = NETS,
-	[NCS_EVENT_GROUP_API] = BIT(GROUP_API) | BIT(COLL_API) | BIT(P2P_API) |
-				BIT(KERNEL_LAUNCH) | BIT(GROUP) | BIT(COLL) |
-				BIT(P2P) | CHILDREN | COPIES,
-	[NCS_EVENT_COLL_API] = BIT(COLL_API) | BIT(COLL) | CHILDREN | COPIES,
-	[NCS_EVENT_P2P_API] = BIT(P2P_API) | BIT(P2P) | CHILDREN,
-	[NCS_EVENT_KERNEL_LAUNCH] = BIT(KERNEL_LAUNCH),
-	[NCS_EVENT_CE_COLL] = COPIES,
-	[NCS_EVENT_CE_SYNC] = BIT(CE_SYNC),
-	[NCS_EVENT_CE_BATCH] = BIT(CE_BATCH),
-	[NCS_EVENT_KERNEL_PHASE] = BIT(KERNEL_PHASE),
+/* How NCCL starts an event, by event type. An unknown one is started by no bit. */
+static const struct {
+	uint8_t class; /* of its pairs: enum ncs_pair_class */
+	/* Up to this version of the API NCCL starts it only if the plugin has
+	 * returned a handle for its parent. */
+	uint8_t needs_parent;
+	/* NCCL reads the mask itself, not the copy that a task keeps. */
+	bool is_looked_up;
+	/* The bits of a mask that make NCCL start it: its own, and those of its
+	 * children, which need a parent. */
+	uint32_t starters;
+} kinds[NCS_EVENT_COUNT + 1] = {
+	[NCS_EVENT_GROUP] = { NCS_PAIR_CALL, 0, false,
+			      BIT(GROUP) | BIT(COLL) | BIT(P2P) | CHILDREN },
+	[NCS_EVENT_COLL] = { NCS_PAIR_CALL, 4, false, BIT(COLL) | CHILDREN },
+	[NCS_EVENT_P2P] = { NCS_PAIR_CALL, 4, false, BIT(P2P) | CHILDREN },
+	[NCS_EVENT_PROXY_OP] = { NCS_PAIR_CHILD, 0, false,
+				 BIT(PROXY_OP) | STEPS },
+	[NCS_EVENT_PROXY_STEP] = { NCS_PAIR_STEP, 4, false, STEPS },
+	[NCS_EVENT_PROXY_CTRL] = { NCS_PAIR_CTRL, 0, true, BIT(PROXY_CTRL) },
+	[NCS_EVENT_KERNEL_CH] = { NCS_PAIR_CHILD, 0, false, BIT(KERNEL_CH) },
+	[NCS_EVENT_NET_PLUGIN] = { NCS_PAIR_STEP, 0, false, NETS },
+	[NCS_EVENT_GROUP_API] = { NCS_PAIR_CALL, 0, true,
+				  BIT(GROUP_API) | BIT(COLL_API) |
+					  BIT(P2P_API) | BIT(KERNEL_LAUNCH) |
+					  BIT(GROUP) | BIT(COLL) | BIT(P2P) |
+					  CHILDREN | COPIES },
+	[NCS_EVENT_COLL_API] = { NCS_PAIR_CALL, 0, true,
+				 BIT(COLL_API) | BIT(COLL) | CHILDREN |
+					 COPIES },
+	[NCS_EVENT_P2P_API] = { NCS_PAIR_CALL, 0, true,
+				BIT(P2P_API) | BIT(P2P) | CHILDREN },
+	[NCS_EVENT_KERNEL_LAUNCH] = { NCS_PAIR_CALL, 0, false,
+				      BIT(KERNEL_LAUNCH) },
+	[NCS_EVENT_CE_COLL] = { NCS_PAIR_CALL, 0, true, COPIES },
+	[NCS_EVENT_CE_SYNC] = { NCS_PAIR_CALL, ANY_VERSION, true,
+				BIT(CE_SYNC) },
+	[NCS_EVENT_CE_BATCH] = { NCS_PAIR_CALL, ANY_VERSION, true,
+				 BIT(CE_BATCH) },
+	[NCS_EVENT_KERNEL_PHASE] = { NCS_PAIR_STEP, 0, false,
+				     BIT(KERNEL_PHASE) },
 };
-
-/* For these types NCCL reads the mask itself, not the copy that a task
- * keeps. */
-#define LOOKED_UP \
-	(BIT(GROUP_API) | BIT(COLL_API) | BIT(P2P_API) | BIT(PROXY_CTRL) | \
-	 COPIES)
 
 static uint32_t wanted_events(void)
 {
@@ -344,34 +359,18 @@ static uint32_t events_then(const struct chained_start *start)
 		follow_mask();
 	/* The first call of a group may be on another communicator. */
 	if (start->parent.facts & HAS_THEIRS &&
-	    !(1u << start->event & LOOKED_UP))
+	    !kinds[start->event].is_looked_up)
 		events = (uint32_t)(start->parent.facts & EVENTS_MASK);
 	return events;
-}
-
-/* Returns true for events that NCCL does not start if the plugin returned no
- * handle for the parent. */
-static bool needs_their_parent(const struct chained_start *start)
-{
-	switch (start->event) {
-	case NCS_EVENT_COLL:
-	case NCS_EVENT_P2P:
-	case NCS_EVENT_PROXY_STEP:
-		return start->api_version < 5;
-	case NCS_EVENT_CE_SYNC:
-	case NCS_EVENT_CE_BATCH:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* Returns true if NCCL would start this event for the chained plugin alone. */
 static bool is_for_them(const struct chained_start *start, uint32_t events)
 {
 	return 1u << start->event & ncs_next.known_events &&
-	       starters[start->event] & events &&
-	       (start->parent.theirs != 0 || !needs_their_parent(start));
+	       kinds[start->event].starters & events &&
+	       (start->parent.theirs != 0 ||
+		start->api_version > kinds[start->event].needs_parent);
 }
 
 static uint64_t start_theirs(const struct chained_start *start)
@@ -440,19 +439,8 @@ static bool is_captured(const struct chained_start *start)
 
 static enum ncs_pair_class class_of(const struct chained_start *start)
 {
-	switch (start->event) {
-	case NCS_EVENT_PROXY_OP:
-	case NCS_EVENT_KERNEL_CH:
-		return NCS_PAIR_CHILD;
-	case NCS_EVENT_PROXY_STEP:
-	case NCS_EVENT_KERNEL_PHASE:
-	case NCS_EVENT_NET_PLUGIN:
-		return NCS_PAIR_STEP;
-	case NCS_EVENT_PROXY_CTRL:
-		return NCS_PAIR_CTRL;
-	default:
-		return is_captured(start) ? NCS_PAIR_CAPTURED : NCS_PAIR_CALL;
-	}
+	return is_captured(start) ? NCS_PAIR_CAPTURED :
+				    kinds[start->event].class;
 }
 
 static unsigned event_of(uint64_t type)
