@@ -63,11 +63,6 @@ static struct device *device_of(uint32_t number)
 	return NULL;
 }
 
-static void add(uint64_t *word, uint64_t addend)
-{
-	ncs_add_relaxed(word, addend);
-}
-
 static struct ncs_gpu_time *total_of(struct ncs_comm *comm)
 {
 	return &comm->header->cupti.total;
@@ -86,8 +81,8 @@ static struct ncs_gpu_time *time_of(struct ncs_comm *comm, uint32_t range)
 
 static void hide(struct ncs_comm *comm, uint32_t range, uint64_t ns)
 {
-	add(&total_of(comm)->hidden_ns, ns);
-	add(&time_of(comm, range)->hidden_ns, ns);
+	ncs_add_relaxed(&total_of(comm)->hidden_ns, ns);
+	ncs_add_relaxed(&time_of(comm, range)->hidden_ns, ns);
 }
 
 static void drop_oldest(struct device *device)
@@ -132,10 +127,11 @@ static bool add_communication(struct ncs_comm *comm, struct device *device,
 {
 	uint64_t ns = kernel->end - kernel->start;
 
-	add(&total_of(comm)->communication_kernels, 1);
-	add(&total_of(comm)->communication_ns, ns);
-	add(&time_of(comm, kernel->range)->communication_kernels, 1);
-	add(&time_of(comm, kernel->range)->communication_ns, ns);
+	ncs_add_relaxed(&total_of(comm)->communication_kernels, 1);
+	ncs_add_relaxed(&total_of(comm)->communication_ns, ns);
+	ncs_add_relaxed(&time_of(comm, kernel->range)->communication_kernels,
+			1);
+	ncs_add_relaxed(&time_of(comm, kernel->range)->communication_ns, ns);
 	hide(comm, kernel->range,
 	     ncs_intervals_covered(device->computed, kernel->start,
 				   kernel->end));
@@ -173,8 +169,8 @@ static bool add_to(struct ncs_intervals *set, uint64_t *word,
 {
 	bool in_full = kernel->start >= set->floor;
 
-	add(word,
-	    ncs_intervals_add(set, kernel->start, kernel->end, NULL, NULL));
+	ncs_add_relaxed(word, ncs_intervals_add(set, kernel->start, kernel->end,
+						NULL, NULL));
 	return in_full;
 }
 
@@ -206,13 +202,13 @@ static bool add_computing(struct ncs_comm *comm, struct device *device,
 	bool in_full = kernel->start >= device->computed->floor &&
 		       kernel->start >= device->floor;
 
-	add(&total_of(comm)->compute_kernels, 1);
-	add(&total_of(comm)->compute_ns, ns);
-	add(&time_of(comm, kernel->range)->compute_kernels, 1);
-	add(&time_of(comm, kernel->range)->compute_ns, ns);
-	add(&total_of(comm)->compute_busy_ns,
-	    ncs_intervals_add(device->computed, kernel->start, kernel->end,
-			      on_computed, &hiding));
+	ncs_add_relaxed(&total_of(comm)->compute_kernels, 1);
+	ncs_add_relaxed(&total_of(comm)->compute_ns, ns);
+	ncs_add_relaxed(&time_of(comm, kernel->range)->compute_kernels, 1);
+	ncs_add_relaxed(&time_of(comm, kernel->range)->compute_ns, ns);
+	ncs_add_relaxed(&total_of(comm)->compute_busy_ns,
+			ncs_intervals_add(device->computed, kernel->start,
+					  kernel->end, on_computed, &hiding));
 	return add_busy(comm, device, kernel) && in_full;
 }
 
@@ -223,7 +219,7 @@ static bool add_outside(struct ncs_comm *comm, struct device *device,
 {
 	struct ncs_cupti *cupti = &comm->header->cupti;
 
-	add(&cupti->outside_kernels, 1);
+	ncs_add_relaxed(&cupti->outside_kernels, 1);
 	return add_to(device->outside, &cupti->outside_busy_ns, kernel);
 }
 
