@@ -78,18 +78,6 @@ void ncs_process_log(const struct ncs_init *init, enum nccl_log_level level,
 		     text);
 }
 
-static struct ncs_segment_size size_of(const struct ncs_comm *comm)
-{
-	return ncs_profile_size(comm->profile, process.config.ranges);
-}
-
-static void unmap_comm(struct ncs_comm *comm)
-{
-	struct ncs_segment_size size = size_of(comm);
-
-	ncs_comm_unmap(comm, &size);
-}
-
 /* Looks at the objects of the directory, and removes abandoned ones if asked
  * to. */
 static void survey(bool reap)
@@ -124,7 +112,7 @@ static void after_fork_in_child(void)
 
 		if (comm->header)
 			munmap(comm->header, comm->writer.mapped_bytes);
-		unmap_comm(comm);
+		ncs_comm_unmap(comm);
 		memset(comm, 0, sizeof(*comm));
 	}
 	ncs_writer_forget_unfinished();
@@ -247,8 +235,7 @@ static struct ncs_comm *oldest_finished_comm(void)
 
 /* Creates the segment of an entry, mapped in place of its former one if it had
  * one. */
-static int create_segment(struct ncs_comm *comm,
-			  const struct ncs_segment_size *size)
+static int create_segment(struct ncs_comm *comm)
 {
 	void *place = comm->header;
 	struct ncs_writer writer = { 0 };
@@ -257,7 +244,8 @@ static int create_segment(struct ncs_comm *comm,
 	for (unsigned i = 0; error == -EEXIST && i < NCS_NAME_TRIES; i++)
 		error = ncs_writer_create(
 			&writer, process.config.directory, &process.self,
-			ncs_writer_number(process.next_serial), size, place);
+			ncs_writer_number(process.next_serial), &comm->size,
+			place);
 	if (error)
 		return error;
 	if (process.config.group != NCS_GROUP_NONE)
@@ -277,17 +265,15 @@ static int create_segment(struct ncs_comm *comm,
 /* Gives an entry that has none private memory and a segment. */
 static int equip(struct ncs_comm *comm, uint32_t profile)
 {
-	struct ncs_segment_size size;
 	int error;
 
-	comm->profile = profile; /* used by a fork meanwhile */
-	size = size_of(comm);
-	error = ncs_comm_map(comm, &size);
+	comm->size = ncs_profile_size(profile, process.config.ranges);
+	error = ncs_comm_map(comm);
 	if (error)
 		return error;
-	error = create_segment(comm, &size);
+	error = create_segment(comm);
 	if (error)
-		unmap_comm(comm);
+		ncs_comm_unmap(comm);
 	return error;
 }
 
@@ -303,7 +289,7 @@ static void strip(struct ncs_comm *comm)
 	process.comms--;
 	/* Serial numbers without a segment are taken for segments that nobody saw. */
 	process.next_serial--;
-	unmap_comm(comm);
+	ncs_comm_unmap(comm);
 }
 
 /* Does what equip() does, with a smaller segment than chosen where the file
@@ -329,20 +315,11 @@ static int equip_within_limits(struct ncs_comm *comm, uint32_t profile)
 	return equip(comm, NCS_PROFILE_SMALLEST);
 }
 
-/* Puts a new segment of the same size in the place of a finished one. */
-static int equip_again(struct ncs_comm *comm)
-{
-	struct ncs_segment_size size = size_of(comm);
-
-	return create_segment(comm, &size);
-}
-
 /* Returns an entry with a mapped segment and empty tables; NULL and *error if
  * there is none. */
 static struct ncs_comm *make_comm(const struct ncs_init *init, int *error)
 {
 	struct ncs_comm *comm = unused_comm();
-	struct ncs_segment_size size;
 	uint32_t profile, ranks;
 	bool used_before;
 
@@ -366,12 +343,12 @@ static struct ncs_comm *make_comm(const struct ncs_init *init, int *error)
 	used_before = comm->header != NULL;
 	if (used_before)
 		ncs_launch_watch_detach(comm);
-	*error = used_before ? equip_again(comm) :
+	/* A new segment of the same size takes the place of a finished one. */
+	*error = used_before ? create_segment(comm) :
 			       equip_within_limits(comm, profile);
 	if (*error)
 		return NULL;
-	size = size_of(comm);
-	ncs_comm_bind(comm, &size);
+	ncs_comm_bind(comm);
 	if (used_before)
 		ncs_comm_free_slots(comm);
 	ncs_comm_reset(comm);

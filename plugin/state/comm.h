@@ -332,6 +332,7 @@ struct ncs_comm {
 	uint64_t histogram_of[NCS_CLASS_MAX][NCS_TIMING_COUNT];
 	struct ncs_writer writer;
 	void *private_memory;
+	size_t private_bytes;
 	uint64_t finished_order; /* smaller if finalized earlier */
 	bool is_companion; /* it has another one's replays, or its copies */
 	/* Collectives by copy engines (events/copies.h): their communicator's address,
@@ -342,7 +343,7 @@ struct ncs_comm {
 	/* 1 once a copy was captured into a graph before there was that communicator:
 	 * ranks would count replays differently. In both, once it is there. */
 	uint64_t captures_missed;
-	uint32_t profile;        /* the segment size it was laid out with */
+	struct ncs_segment_size size; /* of its tables */
 	/* Written by launching threads: */
 	NCS_APART struct ncs_counted counted;
 	/* Written by the proxy thread: */

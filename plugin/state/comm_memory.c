@@ -59,14 +59,16 @@ static void *at(void *memory, uint64_t offset)
 	return (char *)memory + offset;
 }
 
-int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
+int ncs_comm_map(struct ncs_comm *comm)
 {
-	struct private_layout layout = private_layout(size);
+	struct private_layout layout = private_layout(&comm->size);
 	void *memory = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return -errno;
+	/* A fork meanwhile unmaps it. */
+	comm->private_bytes = layout.bytes;
 	comm->private_memory = memory;
 	comm->steps = at(memory, layout.steps);
 	comm->ops = at(memory, layout.ops);
@@ -83,10 +85,10 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
 	return 0;
 }
 
-void ncs_comm_unmap(struct ncs_comm *comm, const struct ncs_segment_size *size)
+void ncs_comm_unmap(struct ncs_comm *comm)
 {
 	if (comm->private_memory)
-		munmap(comm->private_memory, private_layout(size).bytes);
+		munmap(comm->private_memory, comm->private_bytes);
 	comm->private_memory = NULL;
 }
 
@@ -218,8 +220,9 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 	lane->shared = place == 0;
 }
 
-void ncs_comm_bind(struct ncs_comm *comm, const struct ncs_segment_size *size)
+void ncs_comm_bind(struct ncs_comm *comm)
 {
+	const struct ncs_segment_size *size = &comm->size;
 	struct ncs_header layout = { 0 };
 
 	ncs_segment_lay_out(&layout, size);

@@ -10,17 +10,16 @@
 
 #include "plugin/state/comm.h"
 
-/* Maps the private arrays for tables of this size and points the communicator's
+/* Maps the private arrays for tables of the communicator's size and points its
  * members to them. Returns 0, or -errno with nothing changed. */
-int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size);
+int ncs_comm_map(struct ncs_comm *comm);
 
-/* Unmaps what ncs_comm_map() has mapped for the same size, if anything. */
-void ncs_comm_unmap(struct ncs_comm *comm, const struct ncs_segment_size *size);
+/* Unmaps what ncs_comm_map() has mapped, if anything. */
+void ncs_comm_unmap(struct ncs_comm *comm);
 
 /* Points the communicator's members to the tables of its segment, which was
- * created with this size. Reads nothing in the segment: others can change
- * it. */
-void ncs_comm_bind(struct ncs_comm *comm, const struct ncs_segment_size *size);
+ * created with its size. Reads nothing in the segment: others can change it. */
+void ncs_comm_bind(struct ncs_comm *comm);
 
 /* Frees all slots that a former communicator used in this memory. Their tags
  * keep growing, so that its handles stay stale. */
