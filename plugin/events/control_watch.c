@@ -24,7 +24,7 @@
 /* Only the thread that has set `busy` changes it. */
 static struct {
 	uint64_t busy; /* 1 while a thread uses this */
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 	bool timing_allowed;           /* NCCL reports launches */
 	struct ncs_detail environment; /* the environment's settings */
 	struct ncs_detail base;        /* of the last valid request */
@@ -252,7 +252,7 @@ void ncs_control_join(struct ncs_comm *comm)
 
 void ncs_control_unlink(void)
 {
-	ncs_writer_unlink_control(&control.writer);
+	ncs_writer_unlink(&control.writer);
 }
 
 void ncs_control_forget(void)

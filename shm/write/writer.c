@@ -157,25 +157,32 @@ static int map(int file, uint64_t bytes, void *place, void **mapping)
 
 /* An object that is to be created. */
 struct new_object {
-	char path[512];
-	const char *directory;
+	const char *directory, *prefix;
+	const struct ncs_process *process;
+	uint64_t number;
 	mode_t mode;
 	uint64_t bytes;
 	void *place; /* see map() */
-	void *mapping;
-	dev_t device;
-	ino_t inode;
 };
 
 /* Creates a file of `bytes` reserved bytes and maps it. Only this descriptor can
  * write to it if `mode` says so. Returns 0 or -errno; nothing is left behind on
  * failure. */
-static int create(struct new_object *object)
+static int create(struct ncs_writer *writer, const struct new_object *object)
 {
+	struct ncs_writer made = { .mapped_bytes = object->bytes };
 	struct stat status;
-	int file = create_file(object->directory, object->path, object->mode);
-	int error;
+	int file, error;
 
+	/* Until the file has been created there is no path to unlink. */
+	*writer = (struct ncs_writer){ 0 };
+	if ((size_t)snprintf(
+		    made.path, sizeof(made.path), "%s/%s%u.%llu.%llu",
+		    object->directory, object->prefix, object->process->pid,
+		    (unsigned long long)object->process->start,
+		    (unsigned long long)object->number) >= sizeof(made.path))
+		return -ENAMETOOLONG;
+	file = create_file(object->directory, made.path, object->mode);
 	if (file < 0)
 		return file;
 	unfinished.file = file;
@@ -183,31 +190,18 @@ static int create(struct new_object *object)
 	if (!error && ncs_open_file_status(file, &status) != 0)
 		error = -errno;
 	if (!error)
-		error = map(file, object->bytes, object->place,
-			    &object->mapping);
+		error = map(file, object->bytes, object->place, &made.mapping);
 	unfinished.mapping = NULL;
 	unfinished.file = -1;
 	close(file);
 	if (error) {
-		unlink(object->path);
+		unlink(made.path);
 		return error;
 	}
-	object->device = status.st_dev;
-	object->inode = status.st_ino;
+	made.device = status.st_dev;
+	made.inode = status.st_ino;
+	*writer = made;
 	return 0;
-}
-
-/* Sets the path of an object of this process. Returns false if it is too
- * long. */
-static bool name_object(struct new_object *object, const char *prefix,
-			const struct ncs_process *process, uint64_t number)
-{
-	return (size_t)snprintf(object->path, sizeof(object->path),
-				"%s/%s%u.%llu.%llu", object->directory, prefix,
-				process->pid,
-				(unsigned long long)process->start,
-				(unsigned long long)number) <
-	       sizeof(object->path);
 }
 
 /* Asks the kernel itself: C libraries before 2.25 have no function for it. */
@@ -225,61 +219,48 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 		      const struct ncs_process *process, uint64_t number,
 		      const struct ncs_segment_size *size, void *place)
 {
+	struct ncs_header layout = { 0 };
 	struct new_object object = {
 		.directory = directory,
+		.prefix = NCS_NAME_PREFIX,
+		.process = process,
+		.number = number,
 		.mode = S_IRUSR,
 		.place = place,
 	};
-	struct ncs_header layout = { 0 };
 	int error;
 
-	/* Until the file has been created there is no path to unlink. */
-	writer->header = NULL;
-	writer->path[0] = '\0';
-	if (!name_object(&object, NCS_NAME_PREFIX, process, number))
-		return -ENAMETOOLONG;
 	ncs_segment_lay_out(&layout, size);
 	object.bytes = layout.segment_bytes;
-	error = create(&object);
+	error = create(writer, &object);
 	if (error)
 		return error;
 	/* Give pages of histograms and ranges back to the kernel: few are ever
 	 * used, and each counts as this process's memory from its first use
 	 * on. */
-	madvise((char *)object.mapping + layout.histograms.offset,
+	madvise((char *)writer->mapping + layout.histograms.offset,
 		layout.segment_bytes - layout.histograms.offset, MADV_DONTNEED);
-	writer->header = object.mapping;
-	writer->mapped_bytes = layout.segment_bytes;
-	writer->device = object.device;
-	writer->inode = object.inode;
-	memcpy(writer->path, object.path, sizeof(writer->path));
 	fill_header(writer->header, process, size);
 	return 0;
 }
 
-int ncs_writer_create_control(struct ncs_control_writer *writer,
-			      const char *directory,
+int ncs_writer_create_control(struct ncs_writer *writer, const char *directory,
 			      const struct ncs_process *process,
 			      uint64_t number)
 {
-	struct new_object object = {
+	const struct new_object object = {
 		.directory = directory,
+		.prefix = NCS_CONTROL_PREFIX,
+		.process = process,
+		.number = number,
 		.mode = S_IRUSR | S_IWUSR,
 		.bytes = NCS_CONTROL_BYTES,
 	};
-	struct ncs_control *control;
-	int error;
+	int error = create(writer, &object);
+	struct ncs_control *control = writer->control;
 
-	writer->control = NULL;
-	writer->path[0] = '\0';
-	if (!name_object(&object, NCS_CONTROL_PREFIX, process, number))
-		return -ENAMETOOLONG;
-	error = create(&object);
 	if (error)
 		return error;
-	control = object.mapping;
-	writer->control = control;
-	memcpy(writer->path, object.path, sizeof(writer->path));
 	control->magic = NCS_CONTROL_MAGIC;
 	control->byte_order = NCS_BYTE_ORDER;
 	control->control_bytes = sizeof(*control);
@@ -293,13 +274,6 @@ int ncs_writer_create_control(struct ncs_control_writer *writer,
 	 * rest is stored before the version. */
 	ncs_store_release32(&control->version, NCS_CONTROL_VERSION);
 	return 0;
-}
-
-void ncs_writer_unlink_control(struct ncs_control_writer *writer)
-{
-	if (writer->path[0] != '\0')
-		unlink(writer->path);
-	writer->path[0] = '\0';
 }
 
 /* Works on the file, not on its name, by which another user may have put

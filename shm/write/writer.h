@@ -18,9 +18,13 @@
 #include "shm/process.h"
 #include "shm/segment.h"
 
-/* A segment that this process created. */
+/* A segment or control object that this process created. */
 struct ncs_writer {
-	struct ncs_header *header; /* the mapping; NULL if there is none */
+	union {
+		void *mapping; /* NULL if there is none */
+		struct ncs_header *header;
+		struct ncs_control *control;
+	};
 	uint64_t mapped_bytes;
 	dev_t device; /* of the file */
 	ino_t inode;
@@ -64,21 +68,11 @@ void ncs_writer_publish(struct ncs_writer *writer);
  * harm. */
 void ncs_writer_unlink(struct ncs_writer *writer);
 
-/* A control object that this process created. */
-struct ncs_control_writer {
-	struct ncs_control *control; /* the mapping; NULL if there is none */
-	char path[512]; /* "" if there is no file, or it was unlinked */
-};
-
 /* Creates a control object without a request, maps it and publishes it. Returns
  * 0 or -errno as ncs_writer_create() does. */
-int ncs_writer_create_control(struct ncs_control_writer *writer,
-			      const char *directory,
+int ncs_writer_create_control(struct ncs_writer *writer, const char *directory,
 			      const struct ncs_process *process,
 			      uint64_t number);
-
-/* Removes the file's name. The mapping stays. */
-void ncs_writer_unlink_control(struct ncs_control_writer *writer);
 
 /* For a forked child: lets go of an object that another thread of the parent was
  * creating at that moment. */

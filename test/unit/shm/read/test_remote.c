@@ -32,7 +32,7 @@ static char why[128];
 
 static void make(struct segment_fixture *fixture,
 		 const struct ncs_process *process, unsigned serial,
-		 struct ncs_control_writer *writer)
+		 struct ncs_writer *writer)
 {
 	memset(writer, 0x5a, sizeof(*writer)); /* nothing is taken from it */
 	assert_int_equal(ncs_writer_create_control(writer, fixture->directory,
@@ -40,7 +40,7 @@ static void make(struct segment_fixture *fixture,
 			 0);
 }
 
-static void unmap(struct ncs_control_writer *writer)
+static void unmap(struct ncs_writer *writer)
 {
 	munmap(writer->control, NCS_CONTROL_BYTES);
 }
@@ -65,7 +65,7 @@ UNIT_FIXTURE(segment_fixture_setup_bare, segment_fixture_teardown)
 TEST(new_object_is_a_private_page_without_request)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 	struct stat status;
 	char path[512];
 
@@ -78,16 +78,16 @@ TEST(new_object_is_a_private_page_without_request)
 	assert_int_equal(writer.control->request, 0);
 	assert_int_equal(writer.control->lease_until_ns, 0);
 	assert_int_equal(writer.control->pid, fixture->process.pid);
-	ncs_writer_unlink_control(&writer);
+	ncs_writer_unlink(&writer);
 	assert_false(segment_fixture_exists(path));
-	ncs_writer_unlink_control(&writer); /* once is enough */
+	ncs_writer_unlink(&writer); /* once is enough */
 	unmap(&writer);
 }
 
 TEST(existing_object_is_not_taken_over)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer first, second;
+	struct ncs_writer first, second;
 
 	make(fixture, &fixture->process, 0, &first);
 	assert_int_equal(ncs_writer_create_control(&second, fixture->directory,
@@ -102,7 +102,7 @@ TEST(existing_object_is_not_taken_over)
 TEST(segments_and_control_objects_are_not_confused)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer control;
+	struct ncs_writer control;
 	struct ncs_writer segment;
 	struct ncs_paths paths;
 
@@ -128,7 +128,7 @@ TEST(segments_and_control_objects_are_not_confused)
 TEST(request_reaches_the_process)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 	struct ncs_remote *remote;
 	uint64_t word;
 
@@ -160,7 +160,7 @@ TEST(object_is_found_by_the_process_of_a_segment)
 	struct segment_fixture *fixture = *state;
 	struct ncs_process stranger = fixture->process;
 	struct ncs_process process = fixture->process;
-	struct ncs_control_writer others, mine;
+	struct ncs_writer others, mine;
 	struct ncs_remote *remote;
 
 	assert_int_equal(find(fixture, &process, &remote), NCS_ATTACH_ABSENT);
@@ -186,7 +186,7 @@ TEST(object_is_found_by_the_process_of_a_segment)
 
 /* Finds the object of the fixture's process, and tells whether it is this one. */
 static bool finds(struct segment_fixture *fixture,
-		  const struct ncs_control_writer *writer)
+		  const struct ncs_writer *writer)
 {
 	struct ncs_process process = fixture->process;
 	struct ncs_remote *remote;
@@ -205,7 +205,7 @@ static bool finds(struct segment_fixture *fixture,
 TEST(object_that_was_created_last_is_meant)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer old, left, last;
+	struct ncs_writer old, left, last;
 
 	make(fixture, &fixture->process, 9, &left);
 	assert_true(finds(fixture, &left));
@@ -229,7 +229,7 @@ TEST(object_that_was_created_last_is_meant)
 TEST(object_that_is_not_ready_is_not_meant_yet)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer first, second;
+	struct ncs_writer first, second;
 
 	make(fixture, &fixture->process, 0, &first);
 	make(fixture, &fixture->process, 1, &second);
@@ -247,7 +247,7 @@ TEST(object_of_another_user_than_the_segment_is_not_meant)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process process = fixture->process;
-	struct ncs_control_writer mine, forged;
+	struct ncs_writer mine, forged;
 	struct ncs_remote *remote;
 
 	if (geteuid() != 0)
@@ -266,10 +266,10 @@ TEST(object_of_another_user_than_the_segment_is_not_meant)
  * would, and leaves the last one. */
 static int create_often(struct segment_fixture *fixture)
 {
-	struct ncs_control_writer writer = { 0 };
+	struct ncs_writer writer = { 0 };
 
 	for (unsigned i = 0; i < 200; i++) {
-		ncs_writer_unlink_control(&writer);
+		ncs_writer_unlink(&writer);
 		if (ncs_writer_create_control(&writer, fixture->directory,
 					      &fixture->process,
 					      ncs_writer_number(0)) != 0)
@@ -338,7 +338,7 @@ TEST(invalid_object_is_refused)
 {
 	struct segment_fixture *fixture = *state;
 	const char *link = segment_fixture_path(fixture, "link");
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 	char path[512];
 
 	assert_int_equal(open_it("/nonexistent/control"), NCS_ATTACH_ABSENT);
@@ -386,7 +386,7 @@ static int open_as_somebody_else(struct segment_fixture *fixture)
 TEST(object_of_another_user_is_denied_whatever_its_mode)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 
 	if (geteuid() != 0)
 		skip();
@@ -422,7 +422,7 @@ static void use(struct ncs_remote *remote)
 TEST(opening_survives_random_damage)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 	struct ncs_control valid;
 	unsigned opened = 0;
 
@@ -452,7 +452,7 @@ TEST(opening_survives_random_damage)
 TEST(truncated_object_does_no_harm_with_the_guard)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 	struct ncs_remote *remote;
 
 	ncs_reader_guard();
@@ -470,7 +470,7 @@ TEST(truncated_object_does_no_harm_with_the_guard)
 TEST(objects_of_dead_processes_are_removed_and_others_kept)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer gone, half, mine;
+	struct ncs_writer gone, half, mine;
 	struct ncs_process dead;
 
 	segment_fixture_dead_process(&dead);

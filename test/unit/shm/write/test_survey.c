@@ -134,7 +134,7 @@ TEST(processes_of_one_crash_that_end_one_by_one_stay)
 TEST(own_objects_from_before_exec_are_removed)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer control;
+	struct ncs_writer control;
 	struct ncs_process namesake = fixture->process;
 	struct ncs_writer ghost, other;
 

@@ -469,7 +469,7 @@ TEST(full_file_system_leaves_no_control_object)
 {
 	struct segment_fixture *fixture = *state;
 	unsigned before = files_in(fixture->directory);
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 
 	file_system = IS_FULL;
 	assert_int_equal(ncs_writer_create_control(&writer, fixture->directory,

@@ -23,7 +23,7 @@ static const struct ncs_change off = { .sample = true, .to.sample = 5 };
 
 static struct {
 	struct segment_fixture *fixture;
-	struct ncs_control_writer writer;
+	struct ncs_writer writer;
 	struct ncs_source *source;
 	struct ncs_model model;
 	struct ncs_target_filter filter;
@@ -157,7 +157,7 @@ TEST(lease_taken_by_another_viewer_is_reported)
 
 TEST(process_without_a_control_object_grants_no_lease)
 {
-	ncs_writer_unlink_control(&test.writer);
+	ncs_writer_unlink(&test.writer);
 	take();
 	says("asked 0 processes");
 	says("it has no control object");
