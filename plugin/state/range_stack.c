@@ -443,8 +443,7 @@ void ncs_range_end(uint64_t id)
  * there is none. */
 static uint64_t of_process(struct stack *stack)
 {
-	struct ncs_range_name name, latest = { { 0 } };
-	uint64_t order = 0;
+	struct started copy, latest = { 0 };
 
 	if (ncs_load_relaxed(&started_open) == 0)
 		return 0;
@@ -453,22 +452,14 @@ static uint64_t of_process(struct stack *stack)
 		/* ORDER: pairs with ncs_range_start()
 		 * (plugin/state/range_stack.c). */
 		uint64_t id = ncs_load_acquire(&range->id);
-		/* ORDER: pairs with ncs_seqlock_end() (shm/seqlock.h). */
-		uint64_t sequence = ncs_load_acquire(&range->sequence), its;
 
-		if (id == 0 || id == CLAIMED)
-			continue;
-		its = ncs_payload_load(&range->order);
-		copy_name(&name, &range->name);
-		/* ORDER: pairs with ncs_seqlock_begin() (shm/seqlock.h). */
-		ncs_fence_acquire();
-		if (its < order || sequence & 1 ||
-		    ncs_load_relaxed(&range->sequence) != sequence)
-			continue;
-		order = its;
-		latest = name;
+		if (id != 0 && id != CLAIMED &&
+		    ncs_seqlock_try((uint64_t *)&copy, (const uint64_t *)range,
+				    offsetof(struct started, id) / 8) &&
+		    copy.order >= latest.order)
+			latest = copy;
 	}
-	return order ? number_of(stack, 0, &latest) : 0;
+	return latest.order ? number_of(stack, 0, &latest.name) : 0;
 }
 
 /* --- the range of a call ------------------------------------------------ */
