@@ -125,7 +125,7 @@ struct ncs_fleet {
 	size_t shown_capacity;
 	size_t node;  /* at which next() continues */
 	size_t place; /* among its ranks, then its unreadable segments */
-	struct ncs_stream_image image;
+	struct ncs_state_image image;
 	struct ncs_snapshot snapshot;
 	bool has_snapshot;
 	struct ncs_machine_peaks peaks; /* of the node of that sample */

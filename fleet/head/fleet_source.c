@@ -316,7 +316,7 @@ void ncs_fleet_source_init(struct ncs_fleet *fleet)
 void ncs_fleet_source_release(struct ncs_fleet *fleet)
 {
 	forget_sample(fleet);
-	ncs_stream_image_release(&fleet->image);
+	ncs_state_image_release(&fleet->image);
 	free(fleet->stack);
 	free(fleet->shown);
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <xxhash.h>
 
 #include "fleet/stream/stream_internal.h"
@@ -53,24 +52,14 @@ bool ncs_stream_pay(struct ncs_stream_reader *stream, uint64_t bytes)
  * its state says. */
 #define RANK_BYTES (UINT32_C(32) << 10)
 
-/* Memory that a model which shows a state takes for each page of it. */
-#define PAGE_BYTES 4096u
-#define MODEL_PAGE_BYTES (3 * PAGE_BYTES)
-
-/* An image gives its memory back after so many pages were written: 64 MB. */
-#define IMAGE_PAGES 16384u
-
-/* Returns what a rank is to pay for. Changes write pages of their key. */
+/* Returns what a rank is to pay for. */
 static uint64_t price(const struct ncs_stream_rank *rank)
 {
-	size_t pages = rank->key.pages > rank->change.pages ?
-			       rank->key.pages :
-			       rank->change.pages;
-
 	return rank->own_bytes +
 	       rank->record_capacity * sizeof(*rank->records) +
 	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
-	       rank->key.size + rank->change.size + pages * MODEL_PAGE_BYTES +
+	       rank->kept.key.size + rank->kept.change.size +
+	       ncs_kept_state_model_bytes(&rank->kept) +
 	       (rank->stack ? 2 * strlen(rank->stack) : 0);
 }
 
@@ -88,12 +77,6 @@ static bool pay(struct ncs_stream_reader *stream, struct ncs_stream_rank *rank)
 	return true;
 }
 
-static void release_parts(struct ncs_stream_parts *parts)
-{
-	free(parts->bytes);
-	memset(parts, 0, sizeof(*parts));
-}
-
 void ncs_stream_read_anew(struct ncs_stream_rank *rank)
 {
 	ncs_reader_close(rank->reader);
@@ -106,8 +89,7 @@ static void leave_out(struct ncs_stream_reader *stream,
 		      struct ncs_stream_rank *rank)
 {
 	ncs_stream_read_anew(rank);
-	release_parts(&rank->key);
-	release_parts(&rank->change);
+	ncs_kept_state_release(&rank->kept);
 	rank->has_key = rank->has_state = false;
 	free(rank->records);
 	free(rank->record_lanes);
@@ -124,8 +106,7 @@ void ncs_stream_rank_release(struct ncs_stream_reader *stream,
 			     struct ncs_stream_rank *rank)
 {
 	ncs_reader_close(rank->reader);
-	release_parts(&rank->key);
-	release_parts(&rank->change);
+	ncs_kept_state_release(&rank->kept);
 	free(rank->path);
 	free(rank->lanes);
 	free(rank->records);
@@ -271,12 +252,6 @@ void ncs_stream_take_stack(struct ncs_stream_reader *stream,
 
 /* --- States -------------------------------------------------------------- */
 
-/* Their memory is that of what comes now, which is as large in most cases. */
-static void forget_parts(struct ncs_stream_parts *parts)
-{
-	parts->size = parts->pages = 0;
-}
-
 /* Begins a state: forgets what it replaces. Returns whether its parts can be
  * taken. */
 static bool begin_state(struct ncs_stream_rank *rank,
@@ -293,104 +268,29 @@ static bool begin_state(struct ncs_stream_rank *rank,
 	    (!rank->has_key || head->key_taken_ns != rank->key_taken_ns))
 		return false;
 	if (head->part == 0 && (head->flags & NCS_STATE_KEY)) {
-		release_parts(&rank->change);
-		forget_parts(&rank->key);
+		ncs_state_parts_release(&rank->kept.change);
+		ncs_state_parts_forget(&rank->kept.key);
 		rank->has_key = false;
 	} else if (head->part == 0) {
-		forget_parts(&rank->change);
+		ncs_state_parts_forget(&rank->kept.change);
 	}
 	return true;
-}
-
-/* Returns how many pages a part writes. Its runs are in order, in most cases. */
-static size_t pages_of(const struct ncs_state_part *part)
-{
-	size_t pages = 0, next = 0;
-
-	for (uint32_t i = 0; i < part->head.runs; i++) {
-		size_t from = (size_t)part->runs[i].line *
-			      NCS_STATE_LINE_BYTES / PAGE_BYTES;
-		size_t end =
-			((size_t)part->runs[i].line + part->runs[i].lines) *
-				NCS_STATE_LINE_BYTES / PAGE_BYTES +
-			1;
-
-		pages += end - from - (from + 1 == next);
-		next = end;
-	}
-	return pages;
 }
 
 /* Adds a part. Returns false if there is no room for it. */
 static bool keep_part(struct ncs_stream_reader *stream,
 		      struct ncs_stream_rank *rank,
 		      const struct ncs_state_part *part, const char *payload,
-		      uint64_t size)
+		      size_t size)
 {
-	struct ncs_stream_parts *parts = part->head.flags & NCS_STATE_KEY ?
-						 &rank->key :
-						 &rank->change;
-	size_t before = parts->size;
-	char *larger;
+	struct ncs_state_parts *parts = part->head.flags & NCS_STATE_KEY ?
+						&rank->kept.key :
+						&rank->kept.change;
 
-	parts->size += sizeof(size) + ncs_chunk_round(size);
-	parts->pages += pages_of(part);
-	if (!pay(stream, rank))
-		return false;
-	larger = realloc(parts->bytes, parts->size);
-	if (!larger) {
-		note_no_room(stream);
-		return false;
-	}
-	parts->bytes = larger;
-	memcpy(larger + before, &size, sizeof(size));
-	memcpy(larger + before + sizeof(size), payload, size);
-	return true;
-}
-
-/* Sets *part to the next of the parts, which were read before, from *at on.
- * Returns false if there is none. */
-static bool next_part(const struct ncs_stream_parts *parts, size_t *at,
-		      uint64_t segment_bytes, struct ncs_state_part *part)
-{
-	uint64_t size;
-
-	if (*at >= parts->size)
-		return false;
-	memcpy(&size, parts->bytes + *at, sizeof(size));
-	*at += sizeof(size);
-	ncs_state_part_read(parts->bytes + *at, size, segment_bytes, part);
-	*at += ncs_chunk_round(size);
-	return true;
-}
-
-/* Writes the lines of all parts into the first `room` bytes of a segment, or
- * zeros. */
-static void lay(const struct ncs_stream_parts *parts, uint64_t segment_bytes,
-		char *bytes, size_t room, bool zeros)
-{
-	struct ncs_state_part part;
-	size_t at = 0;
-
-	while (next_part(parts, &at, segment_bytes, &part)) {
-		const char *from = part.lines;
-
-		for (uint32_t i = 0; i < part.head.runs; i++) {
-			size_t to = (size_t)part.runs[i].line *
-				    NCS_STATE_LINE_BYTES;
-			size_t all = (size_t)part.runs[i].lines *
-				     NCS_STATE_LINE_BYTES;
-			size_t size = to >= room      ? 0 :
-				      all < room - to ? all :
-							room - to;
-
-			if (zeros)
-				memset(bytes + to, 0, size);
-			else if (size > 0)
-				memcpy(bytes + to, from, size);
-			from += all;
-		}
-	}
+	if (ncs_state_parts_add(parts, part, payload, size) == 0)
+		return pay(stream, rank);
+	note_no_room(stream);
+	return false;
 }
 
 /* The line of the segment that has the process's heartbeat. */
@@ -408,13 +308,13 @@ static uint64_t add_lines(uint64_t said, size_t line, const char *from,
 
 /* Adds the lines of all parts to what is said, but for that of the heartbeat,
  * which is copied to `alive`, if it is there. */
-static uint64_t add_parts(uint64_t said, const struct ncs_stream_parts *parts,
-			  uint64_t segment_bytes, char *alive)
+static uint64_t add_parts(uint64_t said, const struct ncs_state_parts *parts,
+			  char *alive)
 {
 	struct ncs_state_part part;
 	size_t at = 0;
 
-	while (next_part(parts, &at, segment_bytes, &part)) {
+	while (ncs_state_parts_next(parts, &at, &part)) {
 		const char *from = part.lines;
 
 		for (uint32_t i = 0; i < part.head.runs; i++) {
@@ -437,18 +337,6 @@ static uint64_t add_parts(uint64_t said, const struct ncs_stream_parts *parts,
 	return said;
 }
 
-/* Whether the key is of the rank's segment. */
-static bool is_of_segment(const struct ncs_stream_rank *rank)
-{
-	struct ncs_header found = { 0 };
-
-	lay(&rank->key, rank->header.segment_bytes, (char *)&found,
-	    sizeof(found), false);
-	return found.pid == rank->header.pid &&
-	       found.process_start == rank->header.process_start &&
-	       found.created == rank->header.created;
-}
-
 /* Makes the state that the rank is in unusable, as its parts are mixed. */
 static void spoil(struct ncs_stream_rank *rank)
 {
@@ -462,7 +350,8 @@ static void end_state(struct ncs_stream_rank *rank,
 		      const struct ncs_state_head *head)
 {
 	/* Its number may be another segment's, whose name did not come. */
-	if ((head->flags & NCS_STATE_KEY) && !is_of_segment(rank)) {
+	if ((head->flags & NCS_STATE_KEY) &&
+	    !ncs_kept_state_is_of(&rank->kept, &rank->header)) {
 		spoil(rank);
 		return;
 	}
@@ -470,9 +359,7 @@ static void end_state(struct ncs_stream_rank *rank,
 		rank->has_key = true;
 		rank->key_taken_ns = head->taken_ns;
 		memset(rank->key_alive, 0, sizeof(rank->key_alive));
-		rank->key_said = add_parts(0, &rank->key,
-					   rank->header.segment_bytes,
-					   rank->key_alive);
+		rank->key_said = add_parts(0, &rank->kept.key, rank->key_alive);
 	}
 	/* A reader that went back in time would look for operations in slots
 	 * that later ones used. */
@@ -524,106 +411,37 @@ static bool is_same_move(const struct ncs_clock_move *a,
 	       a->at_ns == b->at_ns;
 }
 
-/* Makes the image large enough for a segment. Returns 0 or -ENOMEM. */
-static int make_image(struct ncs_stream_image *image, size_t size)
-{
-	void *bytes;
-
-	if (size <= image->size)
-		return 0;
-	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (bytes == MAP_FAILED)
-		return -ENOMEM;
-	/* A line must not take 2 MB. */
-	madvise(bytes, size, MADV_NOHUGEPAGE);
-	ncs_stream_image_release(image);
-	*image = (struct ncs_stream_image){ .bytes = bytes, .size = size };
-	return 0;
-}
-
-/* Makes the image all zeros again, where a rank's state was. Memory is given back
- * from time to time: segments need not have their lines in the same places. */
-static void clear_image(struct ncs_stream_image *image,
-			const struct ncs_stream_rank *rank)
-{
-	uint64_t bytes = rank->header.segment_bytes;
-
-	image->pages += rank->key.pages + rank->change.pages;
-	if (image->pages > IMAGE_PAGES &&
-	    madvise(image->bytes, image->size, MADV_DONTNEED) == 0) {
-		image->pages = 0;
-		return;
-	}
-	lay(&rank->key, bytes, image->bytes, image->size, true);
-	lay(&rank->change, bytes, image->bytes, image->size, true);
-	memset(image->bytes, 0, sizeof(struct ncs_header));
-}
-
-void ncs_stream_image_release(struct ncs_stream_image *image)
-{
-	if (image->bytes)
-		munmap(image->bytes, image->size);
-	memset(image, 0, sizeof(*image));
-}
-
-/* Takes a snapshot of the rank's state, which is in the image. */
-static int take_snapshot(struct ncs_stream_rank *rank,
-			 const struct ncs_clock_move *move, char *image,
-			 size_t size, struct ncs_snapshot *snapshot,
-			 struct ncs_header *moved)
-{
-	struct ncs_header *header = (struct ncs_header *)image;
-	bool is_new = !rank->reader;
-	int error = 0;
-
-	header->clock = rank->header.clock;
-	ncs_clock_move(&header->clock, move);
-	if (header->settings.lease_until_ns != 0)
-		header->settings.lease_until_ns = ncs_clock_moved_ns(
-			move, header->settings.lease_until_ns);
-	if (rank->reader)
-		ncs_reader_set_image(rank->reader, image);
-	else
-		error = ncs_reader_open_image(image, size, rank->path,
-					      &rank->reader, NULL, 0);
-	rank->reader_move = *move;
-	if (error)
-		return error == NCS_ATTACH_FAILED ? -ENOMEM : -EBADMSG;
-	if (ncs_snapshot_init(snapshot, rank->reader) != 0)
-		return -ENOMEM;
-	ncs_reader_set_process_state(
-		rank->reader,
-		(struct ncs_process_state){
-			.gone = rank->flags & NCS_STATE_GONE,
-			.stopped = rank->flags & NCS_STATE_STOPPED,
-		});
-	ncs_snapshot_take(snapshot, rank->reader,
-			  ncs_clock_moved_ns(move, rank->taken_ns));
-	rank->is_read_whole = is_new;
-	*moved = rank->header;
-	moved->clock = header->clock;
-	return 0;
-}
-
 int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			const struct ncs_clock_move *move,
-			struct ncs_stream_image *image,
+			struct ncs_state_image *image,
 			struct ncs_snapshot *snapshot, struct ncs_header *moved)
 {
-	uint64_t bytes = rank->header.segment_bytes;
-	size_t size = ncs_chunk_round(bytes);
-	int error = make_image(image, size);
+	bool is_new;
+	int error;
 
-	if (error)
-		return error;
 	/* A reader keeps the clock that it found when it was opened. */
 	if (rank->reader && !is_same_move(&rank->reader_move, move))
 		ncs_stream_read_anew(rank);
-	lay(&rank->key, bytes, image->bytes, size, false);
-	lay(&rank->change, bytes, image->bytes, size, false);
-	error = take_snapshot(rank, move, image->bytes, size, snapshot, moved);
-	clear_image(image, rank);
+	is_new = !rank->reader;
+	rank->reader_move = *move;
+	error = ncs_state_image_open(image, &rank->kept, &rank->header, move,
+				     rank->path, &rank->reader);
+	if (!error && ncs_snapshot_init(snapshot, rank->reader) != 0)
+		error = -ENOMEM;
+	if (!error) {
+		ncs_reader_set_process_state(
+			rank->reader,
+			(struct ncs_process_state){
+				.gone = rank->flags & NCS_STATE_GONE,
+				.stopped = rank->flags & NCS_STATE_STOPPED,
+			});
+		ncs_snapshot_take(snapshot, rank->reader,
+				  ncs_clock_moved_ns(move, rank->taken_ns));
+		rank->is_read_whole = is_new;
+		*moved = rank->header;
+		ncs_clock_move(&moved->clock, move);
+	}
+	ncs_state_image_clear(image);
 	return error;
 }
 
@@ -639,7 +457,7 @@ bool ncs_stream_is_same(struct ncs_stream_rank *rank,
 			(rank->flags & (NCS_STATE_GONE | NCS_STATE_STOPPED));
 
 	memcpy(line, rank->key_alive, sizeof(line));
-	said = add_parts(said, &rank->change, rank->header.segment_bytes, line);
+	said = add_parts(said, &rank->kept.change, line);
 	if (NCS_SEGMENT_HAS(&rank->header, alive)) {
 		memcpy(&alive, line + ALIVE_AT, sizeof(alive));
 		memset(line + ALIVE_AT, 0, sizeof(alive));

@@ -26,6 +26,7 @@
 #include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
 #include "record/read/budget.h"
+#include "record/read/state_image.h"
 
 /* The most ranks of a stream; and records of a rank that wait to be taken,
  * beyond which the oldest are lost. */
@@ -47,21 +48,6 @@ struct ncs_stream_lane {
 	bool is_known;
 };
 
-/* Payloads of the chunks of a state, each after its length, aligned. */
-struct ncs_stream_parts {
-	char *bytes;
-	size_t size;
-	size_t pages; /* of the segment that they write, at most */
-};
-
-/* Memory in which a state is put together to be read, all zeros in between. One
- * of zeros is empty. */
-struct ncs_stream_image {
-	char *bytes;
-	size_t size;
-	size_t pages; /* written since memory was last given back, at most */
-};
-
 struct ncs_stream_rank {
 	/* Each look reads and writes these: they lie together. */
 	bool is_named;    /* its segment is known */
@@ -72,8 +58,7 @@ struct ncs_stream_rank {
 	bool has_state;
 	uint32_t parts; /* of the state that is being read */
 	uint32_t flags; /* enum ncs_state_flag of the state */
-	struct ncs_stream_parts key;    /* the latest, */
-	struct ncs_stream_parts change; /* and the later state over it */
+	struct ncs_kept_state kept;
 	uint64_t key_taken_ns;
 	uint64_t taken_ns; /* when the state was taken */
 	uint64_t look;     /* number of the latest look with a state of it,
@@ -203,7 +188,7 @@ size_t ncs_stream_move_records(struct ncs_stream_rank *rank,
  * image, which all ranks may share, at last. */
 int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			const struct ncs_clock_move *move,
-			struct ncs_stream_image *image,
+			struct ncs_state_image *image,
 			struct ncs_snapshot *snapshot,
 			struct ncs_header *header);
 
@@ -224,8 +209,5 @@ bool ncs_stream_is_same(struct ncs_stream_rank *rank,
 /* Has the next snapshot read all slots of operations, not only those that may
  * have changed. */
 void ncs_stream_read_anew(struct ncs_stream_rank *rank);
-
-/* Frees the image, which is empty then. */
-void ncs_stream_image_release(struct ncs_stream_image *image);
 
 #endif

@@ -382,7 +382,7 @@ static void move_ranks(struct ncs_recording *recording)
 							 rank->own_from_ns);
 		facts->until_ns = ncs_recording_common_ns(
 			recording, facts->host, rank->own_until_ns);
-		ncs_recording_release_image(&rank->image);
+		ncs_recording_release_state(recording, rank);
 	}
 	find_runs(recording);
 	find_ends(recording);
@@ -503,9 +503,10 @@ int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
 	return finish(out, recording, error, why, why_size);
 }
 
-static void release_rank(struct ncs_rank_entry *rank)
+static void release_rank(struct ncs_recording *recording,
+			 struct ncs_rank_entry *rank)
 {
-	ncs_recording_release_image(&rank->image);
+	ncs_recording_release_state(recording, rank);
 	free(rank->id);
 	free(rank->path);
 	free(rank->states.at);
@@ -518,7 +519,7 @@ void ncs_recording_close(struct ncs_recording *recording)
 	if (!recording)
 		return;
 	for (size_t i = 0; i < recording->rank_count; i++)
-		release_rank(&recording->ranks[i]);
+		release_rank(recording, &recording->ranks[i]);
 	for (size_t i = 0; i < recording->host_count; i++) {
 		free(recording->hosts[i].name);
 		free(recording->hosts[i].boot_id);
@@ -529,6 +530,7 @@ void ncs_recording_close(struct ncs_recording *recording)
 	}
 	for (size_t i = 0; i < recording->file_count; i++)
 		ncs_recorded_file_release(&recording->files[i]);
+	ncs_state_image_release(&recording->image);
 	free(recording->file_series);
 	free(recording->series);
 	free(recording->runs);
@@ -616,12 +618,13 @@ int ncs_recording_keep_jobs(struct ncs_recording *recording,
 		places[i] = is_wanted ? kept++ : NCS_NO_RANK;
 	}
 	renumber(recording, places);
+	ncs_state_image_clear(&recording->image);
 	kept = 0;
 	for (size_t i = 0; i < recording->rank_count; i++) {
 		struct ncs_rank_entry *rank = &recording->ranks[i];
 
 		if (places[i] == NCS_NO_RANK) {
-			release_rank(rank);
+			release_rank(recording, rank);
 			continue;
 		}
 		recording->ranks[kept] = *rank;

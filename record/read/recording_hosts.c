@@ -12,21 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/move_clock.h"
-
 /* --- Common time --------------------------------------------------------- */
 
-static struct ncs_clock_move move_of(const struct ncs_recorded_host *host)
+struct ncs_clock_move
+ncs_recording_move_of(const struct ncs_recording *recording, size_t host)
 {
-	return (struct ncs_clock_move){ host->offset_ns, host->drift,
-					host->first_ns };
+	const struct ncs_recorded_host *of = &recording->hosts[host].facts;
+
+	return (struct ncs_clock_move){ of->offset_ns, of->drift,
+					of->first_ns };
 }
 
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns)
 {
-	const struct ncs_host_entry *of = &recording->hosts[host];
-	const struct ncs_clock_move move = move_of(&of->facts);
+	const struct ncs_clock_move move =
+		ncs_recording_move_of(recording, host);
 	int64_t shift_ns = ncs_clock_move_by(&move, ns);
 
 	if (shift_ns < 0 && ns < -(uint64_t)shift_ns)
@@ -39,8 +40,8 @@ uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 void ncs_recording_move_clock(const struct ncs_recording *recording,
 			      struct ncs_rank_entry *rank)
 {
-	const struct ncs_host_entry *host = &recording->hosts[rank->facts.host];
-	const struct ncs_clock_move move = move_of(&host->facts);
+	const struct ncs_clock_move move =
+		ncs_recording_move_of(recording, rank->facts.host);
 
 	rank->moved = rank->recorded;
 	ncs_clock_move(&rank->moved.clock, &move);

@@ -4,7 +4,9 @@
 #ifndef NCS_RECORD_READ_RECORDING_INTERNAL_H
 #define NCS_RECORD_READ_RECORDING_INTERNAL_H
 
+#include "analysis/base/move_clock.h"
 #include "ncclstat/abi_header.h"
+#include "record/read/budget.h"
 #include "record/read/recording.h"
 #include "record/read/recording_file.h"
 #include "record/read/state_image.h"
@@ -21,18 +23,15 @@ struct ncs_chunk_refs {
 	size_t capacity;
 };
 
-/* A rank's state in memory, as in the file except for the clock. */
-struct ncs_recorded_image {
-	struct ncs_state_image lines;
+/* A rank's state in memory. */
+struct ncs_recorded_state {
+	struct ncs_kept_state kept;
+	uint64_t paid; /* for it, of the recording's budget */
 	bool has_key;
-	struct ncs_chunk_ref key; /* the key that the image began with */
+	struct ncs_chunk_ref key; /* first chunk of the key that is kept */
 	bool has_state;
-	struct ncs_chunk_ref state; /* first chunk of the state in the image */
+	struct ncs_chunk_ref state; /* first chunk of the state that is kept */
 	uint64_t taken_ns;          /* time of that state, in common time */
-	/* The header as in the file, while the image has the clock adjusted to
-	 * the common time (is_moved). */
-	struct ncs_header header;
-	bool is_moved;
 	struct ncs_reader *reader;
 };
 
@@ -48,7 +47,7 @@ struct ncs_rank_entry {
 	struct ncs_chunk_refs states;
 	struct ncs_chunk_refs records;
 	struct ncs_chunk_refs stacks;
-	struct ncs_recorded_image image;
+	struct ncs_recorded_state state;
 };
 
 struct ncs_host_entry {
@@ -104,6 +103,7 @@ struct ncs_recording {
 	struct ncs_recording_facts facts;
 	bool keeps_ended;
 	struct ncs_budget budget; /* of what the states take */
+	struct ncs_state_image image; /* has the state of the latest reader */
 };
 
 /* Returns the place of a chunk. */
@@ -133,7 +133,12 @@ ncs_recording_rank_of(const struct ncs_recording *recording,
 }
 
 /* Frees a rank's state in memory: it is read again when it is needed. */
-void ncs_recording_release_image(struct ncs_recorded_image *image);
+void ncs_recording_release_state(struct ncs_recording *recording,
+				 struct ncs_rank_entry *rank);
+
+/* Returns the move of a host's CLOCK_MONOTONIC to common time. */
+struct ncs_clock_move
+ncs_recording_move_of(const struct ncs_recording *recording, size_t host);
 
 /* Converts a host's CLOCK_MONOTONIC to common time. */
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,

@@ -2,10 +2,8 @@
 /* The states of ranks: finds the latest one at a time, composes its key and the
  * changes since into an image, and opens the image as a segment.
  *
- * A rank's image stays in memory with its key, so that the next state of the
- * same key costs only its changes. Nothing in a chunk is trusted: lines are
- * written only inside the image, and the reader of the image validates the
- * rest.
+ * A rank's key stays in memory, so that only the changes are read of the next state
+ * with this key.
  */
 #include "ncclstat/reader.h"
 #include "record/read/recording_internal.h"
@@ -163,60 +161,67 @@ static bool is_next(const struct ncs_state_part *part,
 	       !(part->head.flags & NCS_STATE_LAST) == !is_last;
 }
 
-/* Writes all parts of a state into the image. */
-static int lay(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-	       struct state_chunks group, bool is_key)
+/* Keeps all parts of a state. */
+static int keep(struct ncs_recording *recording, struct ncs_rank_entry *rank,
+		struct state_chunks group, struct ncs_state_parts *parts)
 {
 	struct ncs_state_part part, first;
 
 	for (size_t i = 0; i < group.count; i++) {
-		int error;
+		struct ncs_chunk_ref at = rank->states.at[group.first + i];
+		struct ncs_payload payload =
+			ncs_recording_payload(recording, at, NULL);
 
-		if (!read_part(recording, rank, group.first + i, &part))
+		if (!ncs_state_part_read(payload.bytes, payload.size,
+					 rank->recorded.segment_bytes, &part))
 			return NCS_RECORDED_DAMAGED;
 		if (i == 0)
 			first = part;
 		if (!is_next(&part, &first, group, i))
 			return NCS_RECORDED_DAMAGED;
-		error = ncs_state_image_lay(&rank->image.lines, &part, is_key);
-		if (error)
-			return error;
+		if (ncs_state_parts_add(parts, &part, payload.bytes,
+					payload.size) != 0)
+			return -ENOMEM;
 	}
 	return NCS_RECORDED_YES;
 }
 
-/* --- The image ----------------------------------------------------------- */
+/* --- The state in memory -------------------------------------------------- */
 
-void ncs_recording_release_image(struct ncs_recorded_image *image)
+void ncs_recording_release_state(struct ncs_recording *recording,
+				 struct ncs_rank_entry *rank)
 {
-	ncs_reader_close(image->reader);
-	ncs_state_image_release(&image->lines);
-	memset(image, 0, sizeof(*image));
+	struct ncs_recorded_state *state = &rank->state;
+
+	if (recording->image.state == &state->kept)
+		ncs_state_image_clear(&recording->image);
+	ncs_reader_close(state->reader);
+	ncs_kept_state_release(&state->kept);
+	ncs_budget_give(&recording->budget, state->paid);
+	*state = (struct ncs_recorded_state){ .paid = 0 };
 }
 
-/* Restores the header as in the file. */
-static void move_back(struct ncs_recorded_image *image)
+/* Pays for a rank's state. Without room for it, those of other ranks are released.
+ * Returns an enum ncs_recorded or -ENOMEM. */
+static int pay(struct ncs_recording *recording, struct ncs_rank_entry *rank)
 {
-	if (image->is_moved)
-		memcpy(image->lines.bytes, &image->header, sizeof(image->header));
-	image->is_moved = false;
-}
+	struct ncs_recorded_state *state = &rank->state;
+	struct ncs_budget *budget = &recording->budget;
+	uint64_t due = state->kept.key.size + state->kept.change.size +
+		       ncs_kept_state_image_bytes(&state->kept);
 
-/* Adjusts the header to common time. Apart from ticks, the only time in the
- * header is the end of a lease. */
-static void move(const struct ncs_recording *recording,
-		 struct ncs_rank_entry *rank)
-{
-	struct ncs_recorded_image *image = &rank->image;
-	struct ncs_header *header = (struct ncs_header *)image->lines.bytes;
-
-	image->header = *header;
-	image->is_moved = true;
-	header->clock = rank->moved.clock;
-	if (header->settings.lease_until_ns != 0)
-		header->settings.lease_until_ns = ncs_recording_common_ns(
-			recording, rank->facts.host,
-			header->settings.lease_until_ns);
+	ncs_budget_give(budget, state->paid);
+	state->paid = 0;
+	if (!ncs_budget_take(budget, due)) {
+		for (size_t i = 0; i < recording->rank_count; i++)
+			if (&recording->ranks[i] != rank)
+				ncs_recording_release_state(
+					recording, &recording->ranks[i]);
+		if (!ncs_budget_take(budget, due))
+			return -ENOMEM;
+	}
+	state->paid = due;
+	return NCS_RECORDED_YES;
 }
 
 static bool is_at(struct ncs_chunk_ref a, struct ncs_chunk_ref b)
@@ -224,27 +229,26 @@ static bool is_at(struct ncs_chunk_ref a, struct ncs_chunk_ref b)
 	return a.file == b.file && a.place == b.place;
 }
 
-static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-		   struct state_chunks key)
+static int keep_key(struct ncs_recording *recording,
+		    struct ncs_rank_entry *rank, struct state_chunks key)
 {
-	struct ncs_recorded_image *image = &rank->image;
+	struct ncs_recorded_state *state = &rank->state;
 	int result;
 
-	if (image->has_key && is_at(image->key, rank->states.at[key.first]))
+	if (state->has_key && is_at(state->key, rank->states.at[key.first]))
 		return NCS_RECORDED_YES;
-	image->has_key = false;
-	ncs_state_image_clear(&image->lines);
-	result = lay(recording, rank, key, true);
-	image->has_key = result == NCS_RECORDED_YES;
-	image->key = rank->states.at[key.first];
+	ncs_state_parts_forget(&state->kept.key);
+	result = keep(recording, rank, key, &state->kept.key);
+	state->has_key = result == NCS_RECORDED_YES;
+	state->key = rank->states.at[key.first];
 	return result;
 }
 
-/* Makes the image the state of these chunks. */
-static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-		   struct state_chunks group)
+/* Keeps the state of these chunks and its key. */
+static int keep_state(struct ncs_recording *recording,
+		      struct ncs_rank_entry *rank, struct state_chunks group)
 {
-	struct ncs_recorded_image *image = &rank->image;
+	struct ncs_recorded_state *state = &rank->state;
 	struct state_chunks key = group;
 	bool is_key;
 	struct ncs_state_part first;
@@ -261,67 +265,46 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	    !find_key_before(recording, rank, group.first,
 			     first.head.key_taken_ns, &key))
 		return NCS_RECORDED_DAMAGED;
-	result = ncs_state_image_make(&image->lines,
-				      rank->recorded.segment_bytes,
-				      &recording->budget);
-	if (result)
-		return result == -E2BIG ? NCS_RECORDED_DAMAGED : result;
-	image->has_state = false;
-	move_back(image);
-	ncs_state_image_undo(&image->lines);
-	result = lay_key(recording, rank, key);
+	ncs_state_image_clear(&recording->image);
+	state->has_state = false;
+	ncs_state_parts_forget(&state->kept.change);
+	result = keep_key(recording, rank, key);
 	if (result == NCS_RECORDED_YES && !is_key)
-		result = lay(recording, rank, group, false);
+		result = keep(recording, rank, group, &state->kept.change);
 	if (result == NCS_RECORDED_YES &&
-	    !ncs_state_image_is_of(&image->lines, &rank->recorded))
+	    !ncs_kept_state_is_of(&state->kept, &rank->recorded))
 		result = NCS_RECORDED_DAMAGED;
+	if (result == NCS_RECORDED_YES)
+		result = pay(recording, rank);
 	if (result != NCS_RECORDED_YES) {
-		ncs_recording_release_image(image);
+		ncs_recording_release_state(recording, rank);
 		return result;
 	}
-	move(recording, rank);
-	image->has_state = true;
-	image->state = rank->states.at[group.first];
+	state->has_state = true;
+	state->state = rank->states.at[group.first];
 	return NCS_RECORDED_YES;
 }
 
-/* Makes the image the state of these chunks; without room for it, those of other
- * ranks are released. */
-static int compose_within(struct ncs_recording *recording,
-			  struct ncs_rank_entry *rank, struct state_chunks group)
-{
-	int result = compose(recording, rank, group);
-
-	if (result != -ENOSPC)
-		return result;
-	for (size_t i = 0; i < recording->rank_count; i++)
-		ncs_recording_release_image(&recording->ranks[i].image);
-	result = compose(recording, rank, group);
-	return result == -ENOSPC ? -ENOMEM : result;
-}
-
-/* Opens a reader of the image, or keeps the previous one if time goes forward.
- * A reader that went back in time would look for operations in slots that later
+/* Opens a reader of the state, or keeps the previous one if time goes forward. A
+ * reader that went back in time would look for operations in slots that later
  * operations used. */
-static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
+static int open_state(struct ncs_recording *recording,
+		      struct ncs_rank_entry *rank, uint64_t taken_ns)
 {
-	struct ncs_recorded_image *image = &rank->image;
-	enum ncs_attach attached;
+	struct ncs_recorded_state *state = &rank->state;
+	const struct ncs_clock_move move =
+		ncs_recording_move_of(recording, rank->facts.host);
+	int error;
 
-	if (image->reader && taken_ns < image->taken_ns) {
-		ncs_reader_close(image->reader);
-		image->reader = NULL;
+	if (taken_ns < state->taken_ns) {
+		ncs_reader_close(state->reader);
+		state->reader = NULL;
 	}
-	image->taken_ns = taken_ns;
-	if (image->reader)
-		return NCS_RECORDED_YES;
-	attached = ncs_reader_open_image(image->lines.bytes,
-					 image->lines.size, rank->path,
-					 &image->reader, NULL, 0);
-	if (attached == NCS_ATTACH_FAILED)
-		return -ENOMEM;
-	return attached == NCS_ATTACHED ? NCS_RECORDED_YES :
-					  NCS_RECORDED_DAMAGED;
+	state->taken_ns = taken_ns;
+	error = ncs_state_image_open(&recording->image, &state->kept,
+				     &rank->recorded, &move, rank->path,
+				     &state->reader);
+	return error == -EBADMSG ? NCS_RECORDED_DAMAGED : error;
 }
 
 /* --- States -------------------------------------------------------------- */
@@ -345,7 +328,7 @@ static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 		struct state_chunks group, struct ncs_reader **reader,
 		uint64_t *taken_ns)
 {
-	struct ncs_recorded_image *image = &rank->image;
+	struct ncs_recorded_state *state = &rank->state;
 	uint32_t flags = flags_of(recording, rank, group);
 	int result = NCS_RECORDED_YES;
 
@@ -356,20 +339,20 @@ static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 			return NCS_RECORDED_NO_MORE;
 		flags &= ~(uint32_t)NCS_STATE_GONE;
 	}
-	if (!image->has_state ||
-	    !is_at(image->state, rank->states.at[group.first]))
-		result = compose_within(recording, rank, group);
+	if (!state->has_state ||
+	    !is_at(state->state, rank->states.at[group.first]))
+		result = keep_state(recording, rank, group);
 	*taken_ns = taken_at(recording, rank, group.first);
 	if (result == NCS_RECORDED_YES)
-		result = open_image(rank, *taken_ns);
+		result = open_state(recording, rank, *taken_ns);
 	if (result != NCS_RECORDED_YES)
 		return result;
-	ncs_reader_set_process_state(image->reader,
-			    (struct ncs_process_state){
-				    .gone = flags & NCS_STATE_GONE,
-				    .stopped = flags & NCS_STATE_STOPPED,
-			    });
-	*reader = image->reader;
+	ncs_reader_set_process_state(
+		state->reader, (struct ncs_process_state){
+				       .gone = flags & NCS_STATE_GONE,
+				       .stopped = flags & NCS_STATE_STOPPED,
+			       });
+	*reader = state->reader;
 	return NCS_RECORDED_YES;
 }
 

@@ -385,8 +385,8 @@ static void take_stack(struct source_recording *self, size_t rank,
 static bool pay(struct source_recording *self, size_t rank)
 {
 	struct ncs_recording *recording = self->recording;
-	uint64_t due = ncs_state_image_model_bytes(
-		&recording->ranks[rank].image.lines);
+	uint64_t due =
+		ncs_kept_state_model_bytes(&recording->ranks[rank].state.kept);
 	uint64_t *paid = &self->played[rank].paid;
 
 	if (due > *paid && !ncs_budget_take(&recording->budget, due - *paid))

@@ -7,14 +7,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "analysis/base/move_clock.h"
+#include "ncclstat/reader.h"
 #include "record/format/chunk.h"
-#include "shm/array.h"
+#include "shm/read/image.h"
 #include "shm/segment.h"
 
 #define PAGE_BYTES 4096u
-#define PAGES_A_WORD 64u
-
 #define MODEL_BYTES_A_BYTE 3u
+
+/* An image gives its memory back after so many pages were written: 64 MB. */
+#define IMAGE_PAGES 16384u
 
 bool ncs_rank_payload_read(const char *payload, size_t size,
 			   struct ncs_header *header, uid_t *owner,
@@ -46,6 +49,19 @@ bool ncs_rank_payload_read(const char *payload, size_t size,
 	       !ncs_segment_check(header, header->segment_bytes);
 }
 
+/* Sets a part to a payload. Returns the bytes that its runs take. */
+static uint64_t set_part(struct ncs_state_part *part, const char *payload)
+{
+	uint64_t runs_bytes;
+
+	memcpy(&part->head, payload, sizeof(part->head));
+	runs_bytes = ncs_chunk_round((uint64_t)part->head.runs *
+				     sizeof(*part->runs));
+	part->runs = (const struct ncs_run *)(payload + sizeof(part->head));
+	part->lines = payload + sizeof(part->head) + runs_bytes;
+	return runs_bytes;
+}
+
 bool ncs_state_part_read(const char *payload, size_t size,
 			 uint64_t segment_bytes, struct ncs_state_part *part)
 {
@@ -53,14 +69,10 @@ bool ncs_state_part_read(const char *payload, size_t size,
 
 	if (!payload || size < sizeof(part->head))
 		return false;
-	memcpy(&part->head, payload, sizeof(part->head));
-	runs_bytes = ncs_chunk_round((uint64_t)part->head.runs *
-				     sizeof(*part->runs));
+	runs_bytes = set_part(part, payload);
 	if (runs_bytes > size - sizeof(part->head) ||
 	    part->head.segment_bytes != segment_bytes)
 		return false;
-	part->runs = (const struct ncs_run *)(payload + sizeof(part->head));
-	part->lines = payload + sizeof(part->head) + runs_bytes;
 	all = (segment_bytes + NCS_STATE_LINE_BYTES - 1) / NCS_STATE_LINE_BYTES;
 	for (uint32_t i = 0; i < part->head.runs; i++) {
 		lines += part->runs[i].lines;
@@ -71,189 +83,215 @@ bool ncs_state_part_read(const char *payload, size_t size,
 	       size - sizeof(part->head) - runs_bytes;
 }
 
-/* --- Memory ----------------------------------------------------------------- */
+/* --- States that are kept -------------------------------------------------- */
 
-static size_t words_of(const struct ncs_state_image *image)
+/* Returns how many pages a part writes. Its runs are in order, in most cases. */
+static size_t pages_of(const struct ncs_state_part *part)
 {
-	return image->size / PAGE_BYTES / PAGES_A_WORD + 1;
+	size_t pages = 0, next = 0;
+
+	for (uint32_t i = 0; i < part->head.runs; i++) {
+		size_t from = (size_t)part->runs[i].line *
+			      NCS_STATE_LINE_BYTES / PAGE_BYTES;
+		size_t end =
+			((size_t)part->runs[i].line + part->runs[i].lines) *
+				NCS_STATE_LINE_BYTES / PAGE_BYTES +
+			1;
+
+		pages += end - from - (from + 1 == next);
+		next = end;
+	}
+	return pages;
 }
 
-/* Returns what an image is to pay if so many of its pages are written. */
-static uint64_t price(const struct ncs_state_image *image, size_t pages)
+int ncs_state_parts_add(struct ncs_state_parts *parts,
+			const struct ncs_state_part *part, const char *payload,
+			size_t size)
 {
-	return PAGE_BYTES + words_of(image) * sizeof(*image->written) +
-	       (uint64_t)pages * PAGE_BYTES +
-	       image->saved_capacity * sizeof(*image->saved);
-}
+	const uint64_t length = size;
+	size_t before = parts->size;
+	size_t after = before + sizeof(length) + ncs_chunk_round(size);
+	char *larger = realloc(parts->bytes, after);
 
-/* Pays for an image of which so many pages are written, or gets back what was
- * paid too much. Returns 0 or -ENOSPC. */
-static int pay(struct ncs_state_image *image, size_t pages)
-{
-	uint64_t due = price(image, pages);
-
-	if (due > image->paid &&
-	    !ncs_budget_take(image->budget, due - image->paid))
-		return -ENOSPC;
-	if (due < image->paid)
-		ncs_budget_give(image->budget, image->paid - due);
-	image->paid = due;
+	if (!larger)
+		return -ENOMEM;
+	parts->bytes = larger;
+	parts->size = after;
+	parts->pages += pages_of(part);
+	memcpy(larger + before, &length, sizeof(length));
+	memcpy(larger + before + sizeof(length), payload, size);
 	return 0;
 }
 
-int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes,
-			 struct ncs_budget *budget)
+bool ncs_state_parts_next(const struct ncs_state_parts *parts, size_t *at,
+			  struct ncs_state_part *part)
 {
-	uint64_t bytes = (segment_bytes + NCS_STATE_LINE_BYTES - 1) &
-			 ~(uint64_t)(NCS_STATE_LINE_BYTES - 1);
-	void *memory;
+	const char *payload;
+	uint64_t size;
 
-	if (image->bytes)
+	if (*at >= parts->size)
+		return false;
+	memcpy(&size, parts->bytes + *at, sizeof(size));
+	payload = parts->bytes + *at + sizeof(size);
+	set_part(part, payload);
+	*at += sizeof(size) + ncs_chunk_round(size);
+	return true;
+}
+
+void ncs_state_parts_forget(struct ncs_state_parts *parts)
+{
+	parts->size = parts->pages = 0;
+}
+
+void ncs_state_parts_release(struct ncs_state_parts *parts)
+{
+	free(parts->bytes);
+	*parts = (struct ncs_state_parts){ .size = 0 };
+}
+
+void ncs_kept_state_release(struct ncs_kept_state *state)
+{
+	ncs_state_parts_release(&state->key);
+	ncs_state_parts_release(&state->change);
+}
+
+/* Writes the lines of all parts into the first `room` bytes of a segment, or
+ * zeros. */
+static void lay(const struct ncs_state_parts *parts, char *bytes, size_t room,
+		bool zeros)
+{
+	struct ncs_state_part part;
+	size_t at = 0;
+
+	while (ncs_state_parts_next(parts, &at, &part)) {
+		const char *from = part.lines;
+
+		for (uint32_t i = 0; i < part.head.runs; i++) {
+			size_t to = (size_t)part.runs[i].line *
+				    NCS_STATE_LINE_BYTES;
+			size_t all = (size_t)part.runs[i].lines *
+				     NCS_STATE_LINE_BYTES;
+			size_t size = to >= room      ? 0 :
+				      all < room - to ? all :
+							room - to;
+
+			if (zeros)
+				memset(bytes + to, 0, size);
+			else if (size > 0)
+				memcpy(bytes + to, from, size);
+			from += all;
+		}
+	}
+}
+
+bool ncs_kept_state_is_of(const struct ncs_kept_state *state,
+			  const struct ncs_header *header)
+{
+	struct ncs_header found = { 0 };
+
+	lay(&state->key, (char *)&found, sizeof(found), false);
+	lay(&state->change, (char *)&found, sizeof(found), false);
+	return found.pid == header->pid &&
+	       found.process_start == header->process_start &&
+	       found.created == header->created;
+}
+
+uint64_t ncs_kept_state_image_bytes(const struct ncs_kept_state *state)
+{
+	/* Changes write pages of their key. */
+	size_t pages = state->key.pages > state->change.pages ?
+			       state->key.pages :
+			       state->change.pages;
+
+	return (uint64_t)pages * PAGE_BYTES;
+}
+
+uint64_t ncs_kept_state_model_bytes(const struct ncs_kept_state *state)
+{
+	return ncs_kept_state_image_bytes(state) * MODEL_BYTES_A_BYTE;
+}
+
+/* --- The image -------------------------------------------------------------- */
+
+/* Makes the image large enough for a segment. Returns 0 or -ENOMEM. */
+static int make(struct ncs_state_image *image, size_t size)
+{
+	void *bytes;
+
+	if (size <= image->size)
 		return 0;
-	if (bytes > NCS_STATE_IMAGE_BYTES_MAX)
-		return -E2BIG;
-	*image = (struct ncs_state_image){ .size = bytes, .budget = budget };
-	if (pay(image, 0) != 0)
-		return -ENOSPC;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory != MAP_FAILED)
-		image->bytes = memory;
-	image->written = calloc(words_of(image), sizeof(*image->written));
-	if (image->bytes && image->written)
-		return 0;
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (bytes == MAP_FAILED)
+		return -ENOMEM;
+	/* A line must not take 2 MB. */
+	madvise(bytes, size, MADV_NOHUGEPAGE);
 	ncs_state_image_release(image);
-	return -ENOMEM;
+	*image = (struct ncs_state_image){ .bytes = bytes, .size = size };
+	return 0;
+}
+
+int ncs_state_image_open(struct ncs_state_image *image,
+			 const struct ncs_kept_state *state,
+			 const struct ncs_header *header,
+			 const struct ncs_clock_move *move, const char *path,
+			 struct ncs_reader **reader)
+{
+	size_t size = ncs_chunk_round(header->segment_bytes);
+	struct ncs_header *moved;
+	enum ncs_attach attach;
+
+	if (size < sizeof(*header) || size > NCS_STATE_IMAGE_BYTES_MAX)
+		return -EBADMSG;
+	if (image->state != state) {
+		ncs_state_image_clear(image);
+		if (make(image, size) != 0)
+			return -ENOMEM;
+		image->state = state;
+		lay(&state->key, image->bytes, size, false);
+		lay(&state->change, image->bytes, size, false);
+		moved = (struct ncs_header *)image->bytes;
+		moved->clock = header->clock;
+		ncs_clock_move(&moved->clock, move);
+		/* The only other time that is not in ticks. */
+		if (moved->settings.lease_until_ns != 0)
+			moved->settings.lease_until_ns = ncs_clock_moved_ns(
+				move, moved->settings.lease_until_ns);
+	}
+	if (*reader) {
+		ncs_reader_set_image(*reader, image->bytes);
+		return 0;
+	}
+	attach = ncs_reader_open_image(image->bytes, size, path, reader, NULL,
+				       0);
+	if (attach == NCS_ATTACHED)
+		return 0;
+	return attach == NCS_ATTACH_FAILED ? -ENOMEM : -EBADMSG;
+}
+
+/* Memory is given back from time to time: segments need not have their lines in the
+ * same places. */
+void ncs_state_image_clear(struct ncs_state_image *image)
+{
+	const struct ncs_kept_state *state = image->state;
+
+	if (!state)
+		return;
+	image->state = NULL;
+	image->pages += state->key.pages + state->change.pages;
+	if (image->pages > IMAGE_PAGES &&
+	    madvise(image->bytes, image->size, MADV_DONTNEED) == 0) {
+		image->pages = 0;
+		return;
+	}
+	lay(&state->key, image->bytes, image->size, true);
+	lay(&state->change, image->bytes, image->size, true);
+	memset(image->bytes, 0, sizeof(struct ncs_header));
 }
 
 void ncs_state_image_release(struct ncs_state_image *image)
 {
 	if (image->bytes)
 		munmap(image->bytes, image->size);
-	ncs_budget_give(image->budget, image->paid);
-	free(image->written);
-	free(image->saved);
-	memset(image, 0, sizeof(*image));
-}
-
-bool ncs_state_image_is_of(const struct ncs_state_image *image,
-			   const struct ncs_header *header)
-{
-	struct ncs_header found;
-
-	if (image->size < NCS_HEADER_BYTES_LEAST)
-		return false;
-	memcpy(&found, image->bytes, NCS_HEADER_BYTES_LEAST);
-	return found.pid == header->pid &&
-	       found.process_start == header->process_start &&
-	       found.created == header->created;
-}
-
-uint64_t ncs_state_image_model_bytes(const struct ncs_state_image *image)
-{
-	return (uint64_t)image->pages * PAGE_BYTES * MODEL_BYTES_A_BYTE;
-}
-
-/* --- Writing ---------------------------------------------------------------- */
-
-static bool is_written(const struct ncs_state_image *image, size_t page)
-{
-	return image->written[page / PAGES_A_WORD] >> (page % PAGES_A_WORD) & 1;
-}
-
-void ncs_state_image_clear(struct ncs_state_image *image)
-{
-	size_t pages = (image->size + PAGE_BYTES - 1) / PAGE_BYTES;
-
-	image->saved_count = 0;
-	for (size_t i = 0; i < pages; i++) {
-		size_t at = i * PAGE_BYTES, left = image->size - at;
-
-		if (image->written[i / PAGES_A_WORD] == 0)
-			i |= PAGES_A_WORD - 1; /* skip the rest of the word */
-		else if (is_written(image, i))
-			memset(image->bytes + at, 0,
-			       left < PAGE_BYTES ? left : PAGE_BYTES);
-	}
-}
-
-/* Notes that these bytes are no longer zeros. */
-static void note_written(struct ncs_state_image *image, size_t offset,
-			 size_t bytes)
-{
-	for (size_t i = offset / PAGE_BYTES; i * PAGE_BYTES < offset + bytes;
-	     i++)
-		image->written[i / PAGES_A_WORD] |= UINT64_C(1)
-						    << (i % PAGES_A_WORD);
-}
-
-/* Pays for the pages that a part is the first to write, and for the lines of the
- * key that it replaces. Returns 0, -ENOMEM or -ENOSPC. */
-static int pay_for(struct ncs_state_image *image,
-		   const struct ncs_state_part *part, bool is_key)
-{
-	size_t pages = image->pages, next = 0, lines = 0;
-
-	for (uint32_t i = 0; i < part->head.runs; i++) {
-		const struct ncs_run *run = &part->runs[i];
-		size_t offset = (size_t)run->line * NCS_STATE_LINE_BYTES;
-		size_t end = offset + (size_t)run->lines * NCS_STATE_LINE_BYTES;
-		size_t page = offset / PAGE_BYTES;
-
-		lines += run->lines;
-		/* Runs are in order: the page before may be counted. */
-		for (page += page + 1 == next; page * PAGE_BYTES < end; page++)
-			pages += !is_written(image, page);
-		next = page;
-	}
-	if (!is_key &&
-	    ncs_array_reserve(&image->saved, &image->saved_capacity,
-			      image->saved_count + lines,
-			      sizeof(*image->saved)) != 0)
-		return -ENOMEM;
-	if (pay(image, pages) != 0)
-		return -ENOSPC;
-	image->pages = pages;
-	return 0;
-}
-
-static void save_line(struct ncs_state_image *image, uint32_t line)
-{
-	struct ncs_saved_line *saved = &image->saved[image->saved_count++];
-
-	saved->line = line;
-	memcpy(saved->bytes, image->bytes + (size_t)line * NCS_STATE_LINE_BYTES,
-	       NCS_STATE_LINE_BYTES);
-}
-
-int ncs_state_image_lay(struct ncs_state_image *image,
-			const struct ncs_state_part *part, bool is_key)
-{
-	const char *from = part->lines;
-	int error = pay_for(image, part, is_key);
-
-	for (uint32_t i = 0; i < part->head.runs && !error; i++) {
-		const struct ncs_run *run = &part->runs[i];
-		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
-		size_t offset = (size_t)run->line * NCS_STATE_LINE_BYTES;
-
-		for (uint32_t k = 0; !is_key && k < run->lines; k++)
-			save_line(image, run->line + k);
-		memcpy(image->bytes + offset, from, bytes);
-		note_written(image, offset, bytes);
-		from += bytes;
-	}
-	return error;
-}
-
-void ncs_state_image_undo(struct ncs_state_image *image)
-{
-	while (image->saved_count > 0) {
-		const struct ncs_saved_line *saved =
-			&image->saved[--image->saved_count];
-
-		memcpy(image->bytes +
-			       (size_t)saved->line * NCS_STATE_LINE_BYTES,
-		       saved->bytes, NCS_STATE_LINE_BYTES);
-	}
+	*image = (struct ncs_state_image){ .size = 0 };
 }

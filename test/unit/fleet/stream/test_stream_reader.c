@@ -25,7 +25,7 @@
 
 static struct ncs_budget whole;
 static struct ncs_stream_reader *reader;
-static struct ncs_stream_image image;
+static struct ncs_state_image image;
 
 static int setup(void **state)
 {
@@ -37,7 +37,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	ncs_stream_free(reader);
-	ncs_stream_image_release(&image);
+	ncs_state_image_release(&image);
 	/* All that was taken is given back. */
 	assert_true(whole.used == 0);
 	return stream_fixture_teardown(state);
@@ -447,7 +447,7 @@ static void test_ranks_beyond_the_memory_are_left_out(void **state)
 	assert_true(facts()->left_out == 0);
 	used = whole.used;
 	ncs_stream_free(reader);
-	ncs_stream_image_release(&image);
+	ncs_state_image_release(&image);
 	assert_true(whole.used == 0);
 	reader = ncs_stream_new(&whole, NULL, NULL);
 	assert_non_null(reader);

@@ -1,134 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of images (record/read/state_image.h): keys, and states that are laid
- * over them and undone. */
+/* Tests of states that are kept as they came, and put together in an image
+ * (record/read/state_image.h). */
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/base/move_clock.h"
+#include "ncclstat/abi_header.h"
 #include "record/read/state_image.h"
 #include "shm/hash.h"
 #include "test/unit/support/unit.h"
 
 #define LINES 5000u
 #define BYTES (LINES * NCS_STATE_LINE_BYTES)
+#define RUNS 40u
+#define RUN_BYTES (RUNS * sizeof(struct ncs_run))
 
 static struct ncs_state_image image;
-static char expected[BYTES], key[BYTES];
+static struct ncs_kept_state kept;
+static const struct ncs_header header = { .segment_bytes = BYTES };
+static char expected[BYTES];
 
-/* Lays runs of some lines over the image, with a part of them zeros. */
-static void lay(uint64_t seed, bool is_key)
+/* Adds a part with runs of some lines, with a part of them zeros. */
+static void add(struct ncs_state_parts *parts, uint64_t seed)
 {
-	static char lines[LINES * NCS_STATE_LINE_BYTES];
-	struct ncs_run runs[40];
-	struct ncs_state_part part = { .runs = runs, .lines = lines };
+	static struct {
+		struct ncs_state_head head;
+		struct ncs_run runs[RUNS];
+		char lines[BYTES];
+	} payload;
+	struct ncs_state_part part;
 	size_t count = 0;
 
-	if (!is_key)
-		memcpy(expected, key, BYTES);
-	for (unsigned i = 0; i < 40; i++) {
+	static_assert(RUN_BYTES % NCS_STATE_LINE_BYTES == 0, "no padding");
+	payload.head =
+		(struct ncs_state_head){ .segment_bytes = BYTES, .runs = RUNS };
+	for (unsigned i = 0; i < RUNS; i++) {
 		uint64_t chosen = ncs_hash(seed + i);
+		struct ncs_run *run = &payload.runs[i];
 
-		runs[i] = (struct ncs_run){ .line = (uint32_t)(chosen % 4900),
-					    .lines = 1 + chosen / 5000 % 80 };
-		for (uint32_t k = 0; k < runs[i].lines; k++, count++) {
+		*run = (struct ncs_run){ .line = (uint32_t)(chosen % 4900),
+					 .lines = 1 + chosen / 5000 % 80 };
+		for (uint32_t k = 0; k < run->lines; k++, count++) {
 			int word = (int)(ncs_hash(chosen + k) % 3);
 
-			memset(lines + count * NCS_STATE_LINE_BYTES, word,
-			       NCS_STATE_LINE_BYTES);
-			memset(expected + (runs[i].line + k) *
-						  NCS_STATE_LINE_BYTES,
+			memset(payload.lines + count * NCS_STATE_LINE_BYTES,
+			       word, NCS_STATE_LINE_BYTES);
+			memset(expected +
+				       (run->line + k) * NCS_STATE_LINE_BYTES,
 			       word, NCS_STATE_LINE_BYTES);
 		}
 	}
 	assert_true(count <= LINES);
-	part.head.runs = 40;
-	assert_int_equal(ncs_state_image_lay(&image, &part, is_key), 0);
-	if (is_key)
-		memcpy(key, expected, BYTES);
+	assert_true(ncs_state_part_read((char *)&payload, sizeof(payload),
+					BYTES, &part));
+	assert_int_equal(ncs_state_parts_add(parts, &part, (char *)&payload,
+					     sizeof(payload)),
+			 0);
 }
 
+/* Puts the state together, which is not that of a segment; its header is left out
+ * here, as its clock is moved. */
 static void expect_alike(void)
 {
-	assert_memory_equal(image.bytes, expected, BYTES);
+	const struct ncs_clock_move none = { .offset_ns = 0 };
+	struct ncs_reader *reader = NULL;
+
+	assert_int_equal(ncs_state_image_open(&image, &kept, &header, &none, "",
+					      &reader),
+			 -EBADMSG);
+	assert_memory_equal(image.bytes + sizeof(header),
+			    expected + sizeof(header), BYTES - sizeof(header));
 }
 
 static int setup(void **state)
 {
 	(void)state;
 	memset(expected, 0, BYTES);
-	if (ncs_state_image_make(&image, BYTES, NULL) != 0)
-		return -1;
-	lay(1, true);
+	add(&kept.key, 1);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
+	ncs_kept_state_release(&kept);
 	ncs_state_image_release(&image);
 	return 0;
 }
 
 UNIT_FIXTURE(setup, teardown)
 
-TEST(test_a_later_state_is_laid_over_it_and_undone)
+TEST(test_a_later_state_is_laid_over_its_key)
 {
-	lay(2, false);
-	expect_alike();
-	ncs_state_image_undo(&image);
-	memcpy(expected, key, BYTES);
+	add(&kept.change, 2);
+	add(&kept.change, 3);
 	expect_alike();
 }
 
-TEST(test_another_key_replaces_it)
+TEST(test_nothing_stays_of_a_state_that_is_taken_out)
 {
+	add(&kept.change, 2);
+	expect_alike();
 	ncs_state_image_clear(&image);
 	memset(expected, 0, BYTES);
-	expect_alike();
-	lay(3, true);
+	assert_memory_equal(image.bytes, expected, BYTES);
+	ncs_state_parts_forget(&kept.key);
+	ncs_state_parts_forget(&kept.change);
+	add(&kept.key, 4);
 	expect_alike();
 }
 
-/* Whatever is done with it, an image has paid for what it takes; and nothing
- * more once it is released. */
-TEST(test_a_budget_pays_for_an_image)
+TEST(test_a_state_takes_no_more_memory_than_it_says)
 {
-	struct ncs_budget whole = { .most = 100 * BYTES };
-	struct ncs_budget budget = { .whole = &whole, .most = 50 * BYTES };
-	uint64_t used;
-
-	ncs_state_image_release(&image);
-	assert_int_equal(ncs_state_image_make(&image, BYTES, &budget), 0);
-	lay(1, true);
-	used = budget.used;
-	assert_true(used >= image.pages * 4096 && whole.used == used);
-	lay(2, false);
-	assert_true(budget.used > used);
-	ncs_state_image_release(&image);
-	assert_true(budget.used == 0 && whole.used == 0);
+	add(&kept.change, 2);
+	assert_true(kept.key.pages >= 40 && kept.key.pages <= 40 * 3);
+	assert_true(ncs_kept_state_image_bytes(&kept) >=
+		    kept.change.pages * 4096);
+	assert_true(ncs_kept_state_model_bytes(&kept) >
+		    ncs_kept_state_image_bytes(&kept));
 }
 
-TEST(test_an_image_beyond_the_budget_is_not_made)
+TEST(test_a_segment_of_no_sensible_size_has_no_image)
 {
-	struct ncs_budget whole = { .most = 20000 };
-	struct ncs_budget budget = { .whole = &whole, .most = 50 * BYTES };
-	static char lines[8192];
-	const struct ncs_run run = { .line = 0, .lines = 128 };
-	const struct ncs_run far = { .line = 4000, .lines = 128 };
-	struct ncs_state_part part = { .head.runs = 1,
-				       .runs = &run,
-				       .lines = lines };
+	struct ncs_header strange = { .segment_bytes = UINT64_MAX };
+	const struct ncs_clock_move none = { .offset_ns = 0 };
+	struct ncs_reader *reader = NULL;
 
-	ncs_state_image_release(&image);
-	assert_int_equal(ncs_state_image_make(&image, UINT64_C(1) << 40,
-					      &budget),
-			 -E2BIG);
-	assert_int_equal(ncs_state_image_make(&image, UINT64_C(1) << 33,
-					      &budget),
-			 -ENOSPC);
-	assert_int_equal(ncs_state_image_make(&image, BYTES, &budget), 0);
-	assert_int_equal(ncs_state_image_lay(&image, &part, true), 0);
-	part.runs = &far;
-	assert_int_equal(ncs_state_image_lay(&image, &part, true), -ENOSPC);
-	ncs_state_image_release(&image);
-	assert_true(whole.used == 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(ncs_state_image_open(&image, &kept, &strange,
+						      &none, "", &reader),
+				 -EBADMSG);
+		assert_null(image.bytes);
+		strange.segment_bytes = UINT64_C(1) << 40;
+	}
 }
