@@ -139,102 +139,32 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 #define OPEN_FLOWS_MAX (UINT32_C(1) << 22)
 
 struct open_flow {
-	uint64_t flow; /* the arrow's number, a hash; 0 if the slot is free */
+	struct ncs_hash_link link; /* by flow; the first member */
+	uint64_t flow;             /* the arrow's number, a hash */
 	uint64_t at_ns;
 	uint32_t track;
 };
 
-/* A hash table with open addressing and linear probing, rather than an
- * ncs_hash_table: an export of a large recording inserts and removes more than
- * 100 million ends, and this needs neither an allocation nor a pointer for
- * each. */
-struct open_flows {
-	struct open_flow *slots;
-	uint32_t slot_count; /* 0, or a power of two */
-	uint32_t count;
-};
-
-/* Returns the first slot to search. The flow itself is a hash. */
-static uint32_t home_of(const struct open_flows *flows, uint64_t flow)
+static struct open_flow *find_flow(const struct ncs_hash_table *flows,
+				   uint64_t flow)
 {
-	return (uint32_t)(flow >> 16) & (flows->slot_count - 1);
+	struct ncs_hash_link *link = ncs_hash_table_first(flows, flow);
+
+	return link ? NCS_HASH_ITEM(link, struct open_flow, link) : NULL;
 }
 
-static struct open_flow *slot_of(const struct open_flows *flows, uint64_t flow)
+/* Has an end wait for its other end; without memory it gets no arrow. */
+static void keep_flow(struct ncs_hash_table *flows, const struct open_flow *end)
 {
-	uint32_t i = home_of(flows, flow);
+	struct open_flow *kept = malloc(sizeof(*kept));
 
-	while (flows->slots[i].flow != 0 && flows->slots[i].flow != flow)
-		i = (i + 1) & (flows->slot_count - 1);
-	return &flows->slots[i];
-}
-
-static bool grow(struct open_flows *flows)
-{
-	struct open_flows more = {
-		.slot_count = flows->slot_count ? 2 * flows->slot_count : 1024,
-		.count = flows->count,
-	};
-
-	more.slots = calloc(more.slot_count, sizeof(*more.slots));
-	if (!more.slots)
-		return false;
-	for (uint32_t i = 0; i < flows->slot_count; i++)
-		if (flows->slots[i].flow != 0)
-			*slot_of(&more, flows->slots[i].flow) = flows->slots[i];
-	free(flows->slots);
-	*flows = more;
-	return true;
-}
-
-static bool make_room(struct open_flows *flows)
-{
-	if (flows->count >= OPEN_FLOWS_MAX) {
-		memset(flows->slots, 0,
-		       flows->slot_count * sizeof(*flows->slots));
-		flows->count = 0;
-	}
-	return 2 * flows->count < flows->slot_count || grow(flows);
-}
-
-/* Frees a slot. Moves back those following ends that a search would no longer
- * find, since it stops at a free slot. */
-static void empty(struct open_flows *flows, struct open_flow *slot)
-{
-	uint32_t mask = flows->slot_count - 1;
-	uint32_t hole = (uint32_t)(slot - flows->slots);
-
-	for (uint32_t i = (hole + 1) & mask; flows->slots[i].flow != 0;
-	     i = (i + 1) & mask) {
-		uint32_t home = home_of(flows, flows->slots[i].flow);
-
-		if (((i - home) & mask) < ((i - hole) & mask))
-			continue;
-		flows->slots[hole] = flows->slots[i];
-		hole = i;
-	}
-	flows->slots[hole].flow = 0;
-	flows->count--;
-}
-
-/* Returns true if the other end of the arrow was waiting, and moves it into
- * *other. Otherwise this end waits, or is dropped if there is no memory. */
-static bool join_flow(struct open_flows *flows, const struct open_flow *end,
-		      struct open_flow *other)
-{
-	struct open_flow *slot;
-
-	if (!make_room(flows))
-		return false;
-	slot = slot_of(flows, end->flow);
-	if (slot->flow == 0) {
-		*slot = *end;
-		flows->count++;
-		return false;
-	}
-	*other = *slot;
-	empty(flows, slot);
-	return true;
+	if (flows->count >= OPEN_FLOWS_MAX)
+		ncs_hash_table_sweep(flows, NULL, 0);
+	if (!kept)
+		return;
+	*kept = *end;
+	if (ncs_hash_table_insert(flows, &kept->link, end->flow) != 0)
+		free(kept);
 }
 
 /* --- Events -------------------------------------------------------------- */
@@ -300,14 +230,19 @@ static void write_flow_end(struct ncs_trace_writer *writer, char type,
 static void write_flow(struct ncs_trace_writer *writer,
 		       const struct open_flow *end)
 {
-	struct open_flow other;
+	struct ncs_hash_table *flows = writer->own;
+	struct open_flow *other = find_flow(flows, end->flow);
 	bool is_earlier;
 
-	if (!join_flow(writer->own, end, &other))
+	if (!other) {
+		keep_flow(flows, end);
 		return;
-	is_earlier = end->at_ns < other.at_ns;
-	write_flow_end(writer, 's', is_earlier ? end : &other);
-	write_flow_end(writer, 'f', is_earlier ? &other : end);
+	}
+	is_earlier = end->at_ns < other->at_ns;
+	write_flow_end(writer, 's', is_earlier ? end : other);
+	write_flow_end(writer, 'f', is_earlier ? other : end);
+	ncs_hash_table_remove(flows, &other->link);
+	free(other);
 }
 
 static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
@@ -362,7 +297,7 @@ static void write_count(struct ncs_trace_writer *writer, uint32_t track,
  * is exported begins has begun before, and Perfetto drops events before 0. */
 static void begin(struct ncs_trace_writer *writer)
 {
-	writer->own = calloc(1, sizeof(struct open_flows));
+	writer->own = calloc(1, sizeof(struct ncs_hash_table));
 	if (!writer->own)
 		writer->error = -ENOMEM;
 	ncs_json_raw(writer->file,
@@ -375,10 +310,13 @@ static void begin(struct ncs_trace_writer *writer)
 
 static void end(struct ncs_trace_writer *writer)
 {
-	struct open_flows *flows = writer->own;
+	struct ncs_hash_table *flows = writer->own;
 
 	ncs_json_raw(writer->file, "\n]}\n");
-	free(flows ? flows->slots : NULL);
+	if (!flows)
+		return;
+	ncs_hash_table_sweep(flows, NULL, 0);
+	ncs_hash_table_release(flows);
 	free(flows);
 }
 
