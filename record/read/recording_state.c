@@ -88,11 +88,11 @@ static struct state_chunks group_of(const struct ncs_recording *recording,
 	return group;
 }
 
-/* Finds the key of a state by its time. In a stream some looks may be missing,
- * so that offsets are too large. */
-static bool find_key_before(const struct ncs_recording *recording,
-			    const struct ncs_rank_entry *rank, size_t state,
-			    uint64_t key_taken_ns, struct state_chunks *group)
+/* Finds the key of a state by its time: in a stream some looks may be missing, so
+ * that offsets are too large. */
+static bool find_key(const struct ncs_recording *recording,
+		     const struct ncs_rank_entry *rank, size_t state,
+		     uint64_t key_taken_ns, struct state_chunks *group)
 {
 	uint32_t file = rank->states.at[state].file;
 
@@ -105,32 +105,6 @@ static bool find_key_before(const struct ncs_recording *recording,
 		return taken_ns == key_taken_ns;
 	}
 	return false;
-}
-
-/* Finds the key at an offset of a state's file. Returns false if there is
- * none. */
-static bool find_key(const struct ncs_recording *recording,
-		     const struct ncs_rank_entry *rank, uint32_t file,
-		     uint64_t offset, struct state_chunks *group)
-{
-	size_t low = 0, high = rank->states.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct ncs_chunk_ref *at = &rank->states.at[middle];
-
-		if (at->file < file ||
-		    (at->file == file &&
-		     ncs_recording_chunk(recording, *at)->offset < offset))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == rank->states.count || rank->states.at[low].file != file ||
-	    place_of(recording, rank, low)->offset != offset)
-		return false;
-	*group = group_of(recording, rank, low);
-	return group->first == low;
 }
 
 /* --- Reading a part ------------------------------------------------------ */
@@ -257,13 +231,8 @@ static int keep_state(struct ncs_recording *recording,
 	if (!read_part(recording, rank, group.first, &first))
 		return NCS_RECORDED_DAMAGED;
 	is_key = first.head.flags & NCS_STATE_KEY;
-	if (!is_key &&
-	    (!find_key(recording, rank, rank->states.at[group.first].file,
-		       first.head.key_offset, &key) ||
-	     place_of(recording, rank, key.first)->from_ns !=
-		     first.head.key_taken_ns) &&
-	    !find_key_before(recording, rank, group.first,
-			     first.head.key_taken_ns, &key))
+	if (!is_key && !find_key(recording, rank, group.first,
+				 first.head.key_taken_ns, &key))
 		return NCS_RECORDED_DAMAGED;
 	ncs_state_image_clear(&recording->image);
 	state->has_state = false;
