@@ -176,9 +176,7 @@ struct agent {
 	struct ncs_recorder_settings recorder;
 	struct ncs_recorder_segments followed;
 	struct ncs_recording_writer *writer;
-	struct ncs_sink_memory memory; /* the look in the making */
-	uint64_t look_offset;          /* of the writer at its beginning */
-	uint64_t look_unpacked;        /* likewise */
+	struct ncs_sink_memory memory;  /* the look in the making */
 	struct ncs_look_packer *packer; /* NULL: looks are not packed */
 	struct ncs_sink_memory packed;
 	struct ncs_agent_wait wait;
@@ -192,11 +190,11 @@ struct agent {
 /* Whether the look is smaller than a share of the largest one. */
 static bool is_within(const struct agent *agent, uint64_t share)
 {
-	return ncs_recording_writer_bytes(agent->writer) - agent->look_offset <
-		       NCS_LOOK_BYTES_MAX / share &&
-	       ncs_recording_writer_unpacked_bytes(agent->writer) -
-			       agent->look_unpacked <
-		       NCS_LOOK_UNPACKED_MAX / share;
+	uint64_t unpacked, bytes = ncs_recording_writer_look_bytes(
+				   agent->writer, &unpacked);
+
+	return bytes < NCS_LOOK_BYTES_MAX / share &&
+	       unpacked < NCS_LOOK_UNPACKED_MAX / share;
 }
 
 static bool has_room(void *context)
@@ -324,9 +322,6 @@ static int take_look(struct agent *agent, uint64_t now_ns)
 		error = ncs_recording_writer_look(agent->writer, &look);
 	if (error)
 		return error;
-	agent->look_offset = ncs_recording_writer_bytes(agent->writer);
-	agent->look_unpacked =
-		ncs_recording_writer_unpacked_bytes(agent->writer);
 	agent->result->looks++;
 	return put_look(agent);
 }

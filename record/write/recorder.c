@@ -89,12 +89,13 @@ static void fail_writing(struct recorder_run *recorder, int error)
  * method was not available. */
 static void note_method(struct recorder_run *recorder)
 {
-	const char *fallback = ncs_recording_writer_fallback(recorder->writer);
+	const struct ncs_sink *sink =
+		ncs_recording_writer_sink(recorder->writer);
 
 	snprintf(recorder->result->method, sizeof(recorder->result->method),
-		 "%s", ncs_recording_writer_method(recorder->writer));
-	if (fallback[0] && recorder->file_number == 0)
-		report(recorder, fallback);
+		 "%s", sink->method_text);
+	if (sink->fallback[0] && recorder->file_number == 0)
+		report(recorder, sink->fallback);
 }
 
 static bool begin(struct recorder_run *recorder)

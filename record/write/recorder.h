@@ -77,7 +77,7 @@ struct ncs_recorder_result {
 	struct ncs_recording_totals totals;
 	uint64_t unreadable; /* segments that could not be read at the end */
 	uint64_t missed; /* segments known to have gone before they were read */
-	char method[64]; /* as from ncs_sink_method() */
+	char method[64]; /* as of a sink */
 	/* After NCS_RECORDER_FAILED: the reason, as a clause for the user. */
 	char why[4608];
 };

@@ -51,7 +51,7 @@ static int put(struct ncs_recording_writer *writer, struct ncs_chunk *place,
 	ncs_chunk_seal(place, payload);
 	writer->end.chunks++;
 	ncs_sink_put(writer->sink, ncs_chunk_file_bytes(chunk));
-	return fail(writer, ncs_sink_error(writer->sink));
+	return fail(writer, writer->sink->error);
 }
 
 /* Appends `bytes` of padding, header included. */
@@ -67,7 +67,7 @@ static int pad(struct ncs_recording_writer *writer, size_t bytes)
 	};
 
 	if (!place)
-		return fail(writer, ncs_sink_error(writer->sink));
+		return fail(writer, writer->sink->error);
 	memset(place + 1, 0, chunk.bytes);
 	return put(writer, place, &chunk);
 }
@@ -84,7 +84,7 @@ static struct ncs_chunk *place_for(struct ncs_recording_writer *writer,
 			return NULL;
 		place = ncs_sink_room(writer->sink, room);
 		if (!place) {
-			fail(writer, ncs_sink_error(writer->sink));
+			fail(writer, writer->sink->error);
 			return NULL;
 		}
 		if (*room >= sizeof(*place) + least)
@@ -469,7 +469,7 @@ int ncs_recording_writer_flush(struct ncs_recording_writer *writer)
 
 	if (write_all_held(writer) != 0)
 		return writer->error;
-	block = ncs_sink_block_bytes(writer->sink);
+	block = writer->sink->block_bytes;
 	beyond = (size_t)(ncs_sink_offset(writer->sink) % block);
 	if (beyond != 0)
 		pad(writer, block - beyond);
@@ -678,6 +678,7 @@ int ncs_recording_writer_look(struct ncs_recording_writer *writer,
 	writer->look_chunks = writer->end.chunks;
 	writer->look_records = writer->end.records;
 	writer->look_offset = ncs_sink_offset(writer->sink);
+	writer->look_unpacked = writer->unpacked_bytes;
 	return ncs_recording_writer_flush(writer);
 }
 
@@ -756,19 +757,15 @@ uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer)
 }
 
 uint64_t
-ncs_recording_writer_unpacked_bytes(const struct ncs_recording_writer *writer)
+ncs_recording_writer_look_bytes(const struct ncs_recording_writer *writer,
+				uint64_t *unpacked)
 {
-	return writer->unpacked_bytes;
+	*unpacked = writer->unpacked_bytes - writer->look_unpacked;
+	return ncs_recording_writer_bytes(writer) - writer->look_offset;
 }
 
-const char *
-ncs_recording_writer_method(const struct ncs_recording_writer *writer)
+const struct ncs_sink *
+ncs_recording_writer_sink(const struct ncs_recording_writer *writer)
 {
-	return writer->sink ? ncs_sink_method(writer->sink) : "";
-}
-
-const char *
-ncs_recording_writer_fallback(const struct ncs_recording_writer *writer)
-{
-	return writer->sink ? ncs_sink_fallback(writer->sink) : "";
+	return writer->sink;
 }

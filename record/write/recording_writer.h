@@ -207,16 +207,17 @@ int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 struct ncs_recording_totals
 ncs_recording_writer_totals(const struct ncs_recording_writer *writer);
 
-/* Returns the number of bytes in the current file so far; and what all chunks of
- * the recording so far unpack to. */
+/* Returns the number of bytes in the current file so far. */
 uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer);
-uint64_t
-ncs_recording_writer_unpacked_bytes(const struct ncs_recording_writer *writer);
 
-/* Return ncs_sink_method() and ncs_sink_fallback() of the current file. */
-const char *
-ncs_recording_writer_method(const struct ncs_recording_writer *writer);
-const char *
-ncs_recording_writer_fallback(const struct ncs_recording_writer *writer);
+/* Returns the bytes of the present look so far, and sets *unpacked to those that it
+ * unpacks to. */
+uint64_t
+ncs_recording_writer_look_bytes(const struct ncs_recording_writer *writer,
+				uint64_t *unpacked);
+
+/* Returns the sink of the current file, which tells how it writes. */
+const struct ncs_sink *
+ncs_recording_writer_sink(const struct ncs_recording_writer *writer);
 
 #endif

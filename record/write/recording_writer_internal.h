@@ -75,9 +75,10 @@ struct ncs_recording_writer {
 	struct ncs_run *runs; /* runs of the current state */
 	size_t run_count;
 	size_t run_capacity;
-	/* Offset, chunks and records at the beginning of the look, in a
-	 * stream. */
+	/* Offset, unpacked bytes, chunks and records at the beginning of the
+	 * look, in a stream. */
 	uint64_t look_offset;
+	uint64_t look_unpacked;
 	uint64_t look_chunks;
 	uint64_t look_records;
 	uint64_t unpacked_bytes; /* of all chunks so far */

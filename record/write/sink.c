@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "record/format/file_format.h"
-#include "record/write/sink_internal.h"
 #include "shm/array.h"
 
 /* --- Methods ------------------------------------------------------------- */
@@ -232,29 +231,9 @@ int ncs_sink_flush(struct ncs_sink *sink)
 	return sink->error;
 }
 
-size_t ncs_sink_block_bytes(const struct ncs_sink *sink)
-{
-	return sink->block_bytes;
-}
-
 uint64_t ncs_sink_offset(const struct ncs_sink *sink)
 {
 	return sink->offset + (sink->current ? sink->current->filled : 0);
-}
-
-int ncs_sink_error(const struct ncs_sink *sink)
-{
-	return sink->error;
-}
-
-const char *ncs_sink_fallback(const struct ncs_sink *sink)
-{
-	return sink->fallback;
-}
-
-const char *ncs_sink_method(const struct ncs_sink *sink)
-{
-	return sink->method_text;
 }
 
 /* --- Opening, closing ---------------------------------------------------- */

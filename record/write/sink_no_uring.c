@@ -3,7 +3,7 @@
  * cannot be had, so that sinks write by pwrite(2) and say so. */
 #include <errno.h>
 
-#include "record/write/sink_internal.h"
+#include "record/write/sink.h"
 
 static int cannot_open(struct ncs_sink *sink)
 {

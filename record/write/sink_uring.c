@@ -5,7 +5,7 @@
 #include <liburing.h>
 #include <stdlib.h>
 
-#include "record/write/sink_internal.h"
+#include "record/write/sink.h"
 
 static void close_ring(struct ncs_sink *sink)
 {

@@ -147,8 +147,8 @@ static void record(struct record_bench *bench, unsigned means, const char *path,
 	if (ncs_recording_writer_open(&writer, path, &settings, why,
 				      sizeof(why)) != 0)
 		bench_fail(path, why);
-	if (ncs_recording_writer_fallback(writer)[0])
-		bench_fail(path, ncs_recording_writer_fallback(writer));
+	if (ncs_recording_writer_sink(writer)->fallback[0])
+		bench_fail(path, ncs_recording_writer_sink(writer)->fallback);
 	ncs_recording_writer_add_rank(writer, ncs_reader_header(bench->reader),
 				      NCS_NO_OWNER, "rank", &rank);
 	for (unsigned lane = 0; done < bench->records;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/write/sink_internal.h"
+#include "record/write/sink.h"
 #include "test/unit/support/unit.h"
 
 struct target {
@@ -151,7 +151,7 @@ TEST(pipe_gets_all_bytes)
 	assert_int_equal(ncs_sink_open(&sink, target->path, NCS_SINK_ALL_MEANS,
 				       target->why, sizeof(target->why)),
 			 0);
-	assert_int_equal(ncs_sink_block_bytes(sink), 1);
+	assert_int_equal(sink->block_bytes, 1);
 	assert_true(fill(sink, 5000));
 	assert_int_equal(ncs_sink_flush(sink), 0);
 	assert_true(fill(sink, 3000000));
@@ -266,7 +266,7 @@ TEST(full_disk_ends_the_file_before_the_gap)
 	awkward.fails_at = 2 * UINT64_C(1048576) + 4096;
 	awkward.error = -ENOSPC;
 	assert_false(fill(sink, 4 * MANY));
-	assert_int_equal(ncs_sink_error(sink), -ENOSPC);
+	assert_int_equal(sink->error, -ENOSPC);
 	assert_null(ncs_sink_room(sink, &room));
 	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 	stat(target->path, &status);
@@ -286,7 +286,7 @@ TEST(write_error_shows_at_the_next_flush)
 		fill(sink, ncs_sink_offset(sink) + 4096);
 		ncs_sink_flush(sink);
 	}
-	assert_int_equal(ncs_sink_error(sink), -ENOSPC);
+	assert_int_equal(sink->error, -ENOSPC);
 	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 }
 
