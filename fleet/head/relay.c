@@ -69,20 +69,6 @@ struct relay {
 	uint64_t looks;
 };
 
-static int append(struct ncs_sink_memory *memory, const void *bytes,
-		  size_t size)
-{
-	/* A look of nothing but its end begins with no bytes. */
-	if (size == 0)
-		return 0;
-	if (ncs_array_reserve(&memory->bytes, &memory->capacity,
-			      memory->size + size, 1) != 0)
-		return -ENOMEM;
-	memcpy(memory->bytes + memory->size, bytes, size);
-	memory->size += size;
-	return 0;
-}
-
 /* --- Looks that come ------------------------------------------------------ */
 
 /* Returns a node; NULL if there is no memory. The mutex is held. */
@@ -152,7 +138,7 @@ static void take_bytes(void *context, size_t number, const void *bytes,
 
 	pthread_mutex_lock(&relay->mutex);
 	node = node_of(relay, number);
-	if (node && append(&node->coming, bytes, size) != 0)
+	if (node && ncs_sink_memory_append(&node->coming, bytes, size) != 0)
 		node->is_spoiled = true;
 	if (node && size >= sizeof(*chunk) && chunk->type == NCS_CHUNK_LOOK) {
 		if (node->is_spoiled)
@@ -179,7 +165,7 @@ static int put_lines(struct relay *relay, struct relay_node *node,
 		size_t taken = ncs_line_put(&node->lines, bytes, size, line,
 					    &length);
 
-		if (append(&relay->text, line, length) != 0)
+		if (ncs_sink_memory_append(&relay->text, line, length) != 0)
 			return -ENOMEM;
 		bytes += taken;
 		size -= taken;

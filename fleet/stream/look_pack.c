@@ -161,21 +161,6 @@ static void clear_checksums(char *bytes, size_t size)
 		       0, 2 * sizeof(uint64_t));
 }
 
-/* Makes room for more bytes. */
-static int make_room(struct ncs_sink_memory *packed, size_t more)
-{
-	return ncs_array_reserve(&packed->bytes, &packed->capacity,
-				 packed->size + more, 1);
-}
-
-/* Appends bytes for which there is room, as they are. */
-static void put_plain(struct ncs_sink_memory *packed, const char *bytes,
-		      size_t size)
-{
-	memcpy(packed->bytes + packed->size, bytes, size);
-	packed->size += size;
-}
-
 /* Appends a part as a pack, and keeps it if it may be a base; as it is, and no
  * base, if it gets no shorter: the unpacker sees no pack then. */
 static int put_part(struct ncs_look_packer *packer,
@@ -188,8 +173,10 @@ static int put_part(struct ncs_look_packer *packer,
 				   .rank = NCS_NO_RANK };
 	char *at;
 
-	if (make_room(packed, sizeof(chunk) + sizeof(*head) + size +
-				      NCS_CHUNK_ALIGNMENT) != 0)
+	if (ncs_array_reserve(&packed->bytes, &packed->capacity,
+			      packed->size + sizeof(chunk) + sizeof(*head) +
+				      size + NCS_CHUNK_ALIGNMENT,
+			      1) != 0)
 		return -ENOMEM;
 	at = packed->bytes + packed->size;
 	if (base && size > sizeof(*head))
@@ -197,10 +184,8 @@ static int put_part(struct ncs_look_packer *packer,
 			packer->packer, packer->level, base->bytes, base->size,
 			packer->plain, size, at + sizeof(chunk) + sizeof(*head),
 			size - sizeof(*head));
-	if (frame == 0) {
-		put_plain(packed, bytes, size);
-		return 0;
-	}
+	if (frame == 0)
+		return ncs_sink_memory_append(packed, bytes, size);
 	chunk.bytes = chunk.unpacked_bytes = sizeof(*head) + frame;
 	memcpy(at + sizeof(chunk), head, sizeof(*head));
 	ncs_chunk_seal(&chunk, at + sizeof(chunk));
@@ -225,12 +210,8 @@ int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
 	packer->level = size <= SMALL_BYTES ? SMALL_LEVEL : LARGE_LEVEL;
 	if (is_key)
 		release_parts(&packer->base);
-	if (size > BYTES_MAX) {
-		error = make_room(packed, size);
-		if (!error)
-			put_plain(packed, bytes, size);
-		return error;
-	}
+	if (size > BYTES_MAX)
+		return ncs_sink_memory_append(packed, bytes, size);
 	for (; size > 0 && !error; head.part++) {
 		size_t part = part_bytes(bytes, size);
 

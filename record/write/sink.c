@@ -52,18 +52,28 @@ static const struct ncs_sink_method to_pipe = {
 	.write = write_next,
 };
 
+int ncs_sink_memory_append(struct ncs_sink_memory *memory, const void *bytes,
+			   size_t size)
+{
+	/* None may come from nowhere. */
+	if (size == 0)
+		return 0;
+	if (ncs_array_reserve(&memory->bytes, &memory->capacity,
+			      memory->size + size, 1) != 0)
+		return -ENOMEM;
+	memcpy(memory->bytes + memory->size, bytes, size);
+	memory->size += size;
+	return 0;
+}
+
 static ssize_t append(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 {
-	struct ncs_sink_memory *memory = sink->own;
 	size_t bytes = buffer->filled - buffer->written;
 
-	if (ncs_array_reserve(&memory->bytes, &memory->capacity,
-			      memory->size + bytes, 1) != 0)
-		return -ENOMEM;
-	memcpy(memory->bytes + memory->size, buffer->bytes + buffer->written,
-	       bytes);
-	memory->size += bytes;
-	return (ssize_t)bytes;
+	return ncs_sink_memory_append(
+		       sink->own, buffer->bytes + buffer->written, bytes) == 0 ?
+		       (ssize_t)bytes :
+		       -ENOMEM;
 }
 
 /* Appends to memory; `own` is a struct ncs_sink_memory. */

@@ -102,6 +102,10 @@ struct ncs_sink_memory {
 	size_t capacity;
 };
 
+/* Appends bytes. Returns 0 or -ENOMEM. */
+int ncs_sink_memory_append(struct ncs_sink_memory *memory, const void *bytes,
+			   size_t size);
+
 /* Opens a sink that appends to `memory`, which the caller owns and may empty
  * or exchange after a flush. Returns 0 or -errno. */
 int ncs_sink_open_memory(struct ncs_sink **sink,
