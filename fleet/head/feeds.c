@@ -351,56 +351,40 @@ struct ncs_crew {
 	bool stops;
 	bool has_ended;
 	char message[NCS_NODE_WHY_BYTES];
-	/* The fleet's number of each node; used by the thread only. */
-	size_t *nodes;
-	size_t capacity;
-	size_t count;
 };
 
-static void take_agent_node(void *context, size_t node, const char *name,
-			    const char *reach)
+/* Without memory, what the node tells is left out. */
+static size_t take_agent_node(void *context, const char *name,
+			      const char *reach)
 {
-	struct ncs_crew *crew = context;
+	const struct ncs_crew *crew = context;
 	size_t number = SIZE_MAX;
 
-	/* Without memory, what the node tells is left out. */
-	if (ncs_array_reserve(&crew->nodes, &crew->capacity, node + 1,
-			      sizeof(*crew->nodes)) != 0)
-		return;
 	ncs_fleet_add(crew->fleet, name, reach, &number);
-	crew->nodes[node] = number;
-	crew->count = node + 1;
-}
-
-/* Returns the fleet's number of a node; SIZE_MAX if it has none. */
-static size_t number_of(const struct ncs_crew *crew, size_t node)
-{
-	return node < crew->count ? crew->nodes[node] : SIZE_MAX;
+	return number;
 }
 
 static void take_agent_bytes(void *context, size_t node,
 			     enum ncs_line_step step, const void *bytes,
 			     size_t size)
 {
-	struct ncs_crew *crew = context;
-	size_t number = number_of(crew, node);
+	const struct ncs_crew *crew = context;
 
-	if (number == SIZE_MAX)
+	if (node == SIZE_MAX)
 		return;
 	if (step != NCS_LINE_NEXT)
-		ncs_fleet_gap(crew->fleet, number);
-	ncs_fleet_feed(crew->fleet, number, bytes, size,
+		ncs_fleet_gap(crew->fleet, node);
+	ncs_fleet_feed(crew->fleet, node, bytes, size,
 		       ncs_clock_monotonic_ns());
 }
 
 static void take_agent_state(void *context, size_t node,
 			     enum ncs_node_state state, const char *why)
 {
-	struct ncs_crew *crew = context;
-	size_t number = number_of(crew, node);
+	const struct ncs_crew *crew = context;
 
-	if (number != SIZE_MAX)
-		ncs_fleet_set_state(crew->fleet, number, state, why,
+	if (node != SIZE_MAX)
+		ncs_fleet_set_state(crew->fleet, node, state, why,
 				    ncs_clock_monotonic_ns());
 }
 
@@ -487,6 +471,5 @@ void ncs_crew_close(struct ncs_crew *crew)
 	ncs_agents_wake(crew->agents);
 	pthread_join(crew->thread, NULL);
 	pthread_mutex_destroy(&crew->mutex);
-	free(crew->nodes);
 	free(crew);
 }

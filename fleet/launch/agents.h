@@ -37,15 +37,14 @@ struct ncs_launch {
 	struct ncs_agent_call call; /* not for a command */
 };
 
-/* Takes what agents tell. Nodes are numbers, from 0 in the order in which they
- * were added. */
+/* Takes what agents tell. */
 struct ncs_agents_sink {
 	void *context;
 	/* A node was added: when the agents are opened or, of a command, when
 	 * its first line comes. `reach` is what stands before a command to run
-	 * it there, with a blank at its end; "" if that is not known. */
-	void (*node)(void *context, size_t node, const char *name,
-		     const char *reach);
+	 * it there, with a blank at its end; "" if that is not known. Returns a
+	 * number for it; SIZE_MAX: nothing of it is wanted. */
+	size_t (*node)(void *context, const char *name, const char *reach);
 	/* Bytes of a node's stream came. `step` is not NCS_LINE_DROP; after
 	 * NCS_LINE_BEGINS the stream begins anew, after NCS_LINE_GAP bytes are
 	 * missing before these. */

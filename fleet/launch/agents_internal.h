@@ -21,7 +21,7 @@ struct ncs_launcher;
 
 struct ncs_agent_node {
 	struct ncs_hash_link link; /* by name */
-	size_t number;
+	size_t number;             /* the sink's */
 	char name[NCS_NODE_NAME_BYTES];
 	char reach[NCS_NODE_REACH_BYTES];
 	/* The latest that was asked to reach it, NULL: none was, a command told

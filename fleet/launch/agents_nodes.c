@@ -115,7 +115,7 @@ struct ncs_agent_node *ncs_agents_add_node(struct ncs_agents *agents,
 		return NULL;
 	snprintf(node->name, sizeof(node->name), "%s", name);
 	find_reach(agents, target, node->reach, sizeof(node->reach));
-	node->number = agents->node_count;
+	node->number = SIZE_MAX;
 	node->state = NCS_NODE_STARTING;
 	if (ncs_hash_table_insert(&agents->by_name, &node->link,
 				  XXH3_64bits(node->name,
@@ -129,11 +129,13 @@ struct ncs_agent_node *ncs_agents_add_node(struct ncs_agents *agents,
 
 void ncs_agents_tell_nodes(struct ncs_agents *agents)
 {
-	for (; agents->reported_count < agents->node_count;
-	     agents->reported_count++)
-		agents->sink->node(agents->sink->context, agents->reported_count,
-				   agents->nodes[agents->reported_count]->name,
-				   agents->nodes[agents->reported_count]->reach);
+	while (agents->reported_count < agents->node_count) {
+		struct ncs_agent_node *node =
+			agents->nodes[agents->reported_count++];
+
+		node->number = agents->sink->node(agents->sink->context,
+						  node->name, node->reach);
+	}
 }
 
 void ncs_agents_release_nodes(struct ncs_agents *agents)
