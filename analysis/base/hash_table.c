@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "shm/hash.h"
 
 #define FIRST_ROW_COUNT 64
 
@@ -99,6 +102,48 @@ struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
 struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link)
 {
 	return with_hash(link->next, link->hash);
+}
+
+static uint64_t hash_of_name(const char *name, size_t length)
+{
+	uint64_t hash = length;
+
+	while (length > 0) {
+		size_t part = length < sizeof(hash) ? length : sizeof(hash);
+		uint64_t word = 0;
+
+		memcpy(&word, name, part);
+		hash = ncs_hash_add(hash, word);
+		name += part;
+		length -= part;
+	}
+	return hash;
+}
+
+int ncs_hash_table_insert_name(struct ncs_hash_table *table,
+			       struct ncs_name_link *item, const char *name)
+{
+	item->name = name;
+	return ncs_hash_table_insert(table, &item->link,
+				     hash_of_name(name, strlen(name)));
+}
+
+struct ncs_name_link *
+ncs_hash_table_find_name(const struct ncs_hash_table *table, const char *name,
+			 size_t length)
+{
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(table, hash_of_name(name, length));
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct ncs_name_link *item =
+			NCS_HASH_ITEM(link, struct ncs_name_link, link);
+
+		if (strlen(item->name) == length &&
+		    memcmp(item->name, name, length) == 0)
+			return item;
+	}
+	return NULL;
 }
 
 void ncs_hash_table_sweep(struct ncs_hash_table *table,

@@ -51,6 +51,21 @@ struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
 /* Returns the next item with the same hash, or NULL if there is none. */
 struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link);
 
+/* The link of an item that is found by its name, which stays where it is. */
+struct ncs_name_link {
+	struct ncs_hash_link link; /* the first member */
+	const char *name;
+};
+
+/* Inserts an item by its name. Returns 0, or -ENOMEM; then nothing changed. */
+int ncs_hash_table_insert_name(struct ncs_hash_table *table,
+			       struct ncs_name_link *item, const char *name);
+
+/* Returns the item with this name, of `length` bytes, or NULL if there is none. */
+struct ncs_name_link *
+ncs_hash_table_find_name(const struct ncs_hash_table *table, const char *name,
+			 size_t length);
+
 /* Removes and frees all items, or those for which `keeps` returns false. Each
  * was allocated by malloc(3), and its link is its first member. */
 void ncs_hash_table_sweep(struct ncs_hash_table *table,

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "analysis/base/hash_table.h"
 #include "fleet/launch/lines.h"
@@ -31,7 +30,7 @@
 
 /* A node whose stream comes in lines. */
 struct pipe_node {
-	struct ncs_hash_link link; /* by name */
+	struct ncs_name_link link;
 	char name[NCS_LINE_NODE_MAX + 1];
 	size_t node; /* in the fleet */
 	struct ncs_line_order order;
@@ -68,21 +67,24 @@ struct ncs_pipes {
 /* Adds a node to the fleet. Returns NULL if there is no memory, or are too
  * many. */
 static struct pipe_node *add_node(struct ncs_pipes *pipes,
-				  struct pipe_file *file, const char *name,
-				  uint64_t hash)
+				  struct pipe_file *file, const char *name)
 {
 	struct pipe_node *added = calloc(1, sizeof(*added));
 
 	if (!added ||
 	    ncs_array_reserve(&file->nodes, &file->capacity, file->count + 1,
-			      sizeof(*file->nodes)) != 0 ||
-	    ncs_hash_table_insert(&file->by_name, &added->link, hash) != 0) {
+			      sizeof(*file->nodes)) != 0) {
 		free(added);
 		return NULL;
 	}
 	snprintf(added->name, sizeof(added->name), "%s", name);
+	if (ncs_hash_table_insert_name(&file->by_name, &added->link,
+				       added->name) != 0) {
+		free(added);
+		return NULL;
+	}
 	if (ncs_fleet_add(pipes->fleet, name, "", &added->node) != 0) {
-		ncs_hash_table_remove(&file->by_name, &added->link);
+		ncs_hash_table_remove(&file->by_name, &added->link.link);
 		free(added);
 		return NULL;
 	}
@@ -94,18 +96,11 @@ static struct pipe_node *add_node(struct ncs_pipes *pipes,
 static struct pipe_node *find_node(struct ncs_pipes *pipes,
 				   struct pipe_file *file, const char *name)
 {
-	uint64_t hash = XXH3_64bits(name, strlen(name));
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(&file->by_name, hash);
+	struct ncs_name_link *link =
+		ncs_hash_table_find_name(&file->by_name, name, strlen(name));
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct pipe_node *node =
-			NCS_HASH_ITEM(link, struct pipe_node, link);
-
-		if (strcmp(node->name, name) == 0)
-			return node;
-	}
-	return add_node(pipes, file, name, hash);
+	return link ? NCS_HASH_ITEM(link, struct pipe_node, link) :
+		      add_node(pipes, file, name);
 }
 
 static void take_line(struct ncs_pipes *pipes, struct pipe_file *file,

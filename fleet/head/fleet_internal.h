@@ -62,7 +62,7 @@ struct ncs_fleet_node {
 	struct ncs_fleet *fleet;
 	size_t number;
 	struct ncs_node facts;
-	struct ncs_hash_link link; /* by facts.name */
+	struct ncs_name_link link; /* by facts.name */
 	bool is_linked;
 	unsigned next_name; /* number for another one with its name */
 	bool is_named;

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "analysis/base/append.h"
 #include "fleet/head/fleet_internal.h"
@@ -23,17 +22,10 @@
 static struct ncs_fleet_node *find_name(const struct ncs_fleet *fleet,
 					const char *name)
 {
-	struct ncs_hash_link *link = ncs_hash_table_first(
-		&fleet->by_name, XXH3_64bits(name, strlen(name)));
+	struct ncs_name_link *link =
+		ncs_hash_table_find_name(&fleet->by_name, name, strlen(name));
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct ncs_fleet_node *node =
-			NCS_HASH_ITEM(link, struct ncs_fleet_node, link);
-
-		if (strcmp(node->facts.name, name) == 0)
-			return node;
-	}
-	return NULL;
+	return link ? NCS_HASH_ITEM(link, struct ncs_fleet_node, link) : NULL;
 }
 
 void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name)
@@ -44,7 +36,7 @@ void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name)
 	struct ncs_fleet_node *first;
 
 	if (node->is_linked)
-		ncs_hash_table_remove(&fleet->by_name, &node->link);
+		ncs_hash_table_remove(&fleet->by_name, &node->link.link);
 	node->next_name = 2;
 	snprintf(own, size, "%.60s", name[0] ? name : "?");
 	first = find_name(fleet, own);
@@ -52,9 +44,8 @@ void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name)
 		snprintf(own, size, "%.52s (%u)", name[0] ? name : "?",
 			 first->next_name++);
 	/* Without memory it has the name, but another may get it, too. */
-	node->is_linked = ncs_hash_table_insert(&fleet->by_name, &node->link,
-						XXH3_64bits(own,
-							    strlen(own))) == 0;
+	node->is_linked = ncs_hash_table_insert_name(&fleet->by_name,
+						     &node->link, own) == 0;
 }
 
 void ncs_fleet_node_limit(struct ncs_fleet_node *node, const char *why)

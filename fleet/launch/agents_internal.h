@@ -20,7 +20,7 @@ struct ncs_failure {
 struct ncs_launcher;
 
 struct ncs_agent_node {
-	struct ncs_hash_link link; /* by name */
+	struct ncs_name_link link;
 	size_t number;             /* the sink's */
 	char name[NCS_NODE_NAME_BYTES];
 	char reach[NCS_NODE_REACH_BYTES];

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "analysis/base/append.h"
 #include "analysis/base/utf8.h"
@@ -36,18 +35,10 @@
 static struct ncs_agent_node *find_exactly(const struct ncs_agents *agents,
 					   const char *name, size_t length)
 {
-	struct ncs_hash_link *link = ncs_hash_table_first(
-		&agents->by_name, XXH3_64bits(name, length));
+	struct ncs_name_link *link =
+		ncs_hash_table_find_name(&agents->by_name, name, length);
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct ncs_agent_node *node =
-			NCS_HASH_ITEM(link, struct ncs_agent_node, link);
-
-		if (strlen(node->name) == length &&
-		    memcmp(node->name, name, length) == 0)
-			return node;
-	}
-	return NULL;
+	return link ? NCS_HASH_ITEM(link, struct ncs_agent_node, link) : NULL;
 }
 
 /* Finds a node by its name; an agent may know the domain, too. */
@@ -117,9 +108,8 @@ struct ncs_agent_node *ncs_agents_add_node(struct ncs_agents *agents,
 	find_reach(agents, target, node->reach, sizeof(node->reach));
 	node->number = SIZE_MAX;
 	node->state = NCS_NODE_STARTING;
-	if (ncs_hash_table_insert(&agents->by_name, &node->link,
-				  XXH3_64bits(node->name,
-					      strlen(node->name))) != 0) {
+	if (ncs_hash_table_insert_name(&agents->by_name, &node->link,
+				       node->name) != 0) {
 		free(node);
 		return NULL;
 	}

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "shm/array.h"
 
@@ -22,24 +21,9 @@
 
 /* --- Lists --------------------------------------------------------------- */
 
-static struct ncs_host *find(const struct ncs_hostlist *list, const char *name)
-{
-	struct ncs_hash_link *link = ncs_hash_table_first(
-		&list->by_name, XXH3_64bits(name, strlen(name)));
-
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct ncs_host *host =
-			NCS_HASH_ITEM(link, struct ncs_host, link);
-
-		if (strcmp(host->name, name) == 0)
-			return host;
-	}
-	return NULL;
-}
-
 bool ncs_hostlist_has(const struct ncs_hostlist *list, const char *name)
 {
-	return find(list, name) != NULL;
+	return ncs_hash_table_find_name(&list->by_name, name, strlen(name));
 }
 
 int ncs_hostlist_add_name(struct ncs_hostlist *list, const char *name)
@@ -48,7 +32,7 @@ int ncs_hostlist_add_name(struct ncs_hostlist *list, const char *name)
 	struct ncs_host *host;
 	int error;
 
-	if (find(list, name))
+	if (ncs_hostlist_has(list, name))
 		return 0;
 	if (list->count == NCS_HOSTLIST_MAX)
 		return -E2BIG;
@@ -58,8 +42,8 @@ int ncs_hostlist_add_name(struct ncs_hostlist *list, const char *name)
 	if (!host)
 		return -ENOMEM;
 	memcpy(host->name, name, length + 1);
-	error = ncs_hash_table_insert(&list->by_name, &host->link,
-				      XXH3_64bits(name, length));
+	error = ncs_hash_table_insert_name(&list->by_name, &host->link,
+					   host->name);
 	if (error) {
 		free(host);
 		return error;
@@ -77,7 +61,7 @@ void ncs_hostlist_exclude(struct ncs_hostlist *list,
 		struct ncs_host *host = list->hosts[i];
 
 		if (ncs_hostlist_has(excluded, host->name)) {
-			ncs_hash_table_remove(&list->by_name, &host->link);
+			ncs_hash_table_remove(&list->by_name, &host->link.link);
 			free(host);
 		} else {
 			list->hosts[kept++] = host;

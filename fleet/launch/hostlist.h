@@ -33,7 +33,7 @@ struct ncs_hostlist {
 };
 
 struct ncs_host {
-	struct ncs_hash_link link;
+	struct ncs_name_link link;
 	char name[];
 };
 

@@ -17,7 +17,7 @@
 
 static const char *word(const struct ncs_trace_writer *writer, uint32_t number)
 {
-	return number != 0 ? writer->words[number].text : "";
+	return writer->words[number]->text;
 }
 
 /* Returns the process that a track is in, or the track itself if it is a

@@ -199,14 +199,14 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 				counter = { .bytes = 0 };
 
 	put_number(&descriptor, TRACK_UUID, track);
-	put_text(&descriptor, TRACK_NAME, writer->words[shown->name].text);
+	put_text(&descriptor, TRACK_NAME, writer->words[shown->name]->text);
 	if (shown->parent != 0)
 		put_number(&descriptor, TRACK_PARENT_UUID, shown->parent);
 	put_number(&descriptor, TRACK_CHILD_ORDERING, EXPLICIT_ORDER);
 	put_number(&descriptor, TRACK_SIBLING_ORDER_RANK, shown->place);
 	if (shown->kind == NCS_TRACE_COUNTER) {
 		put_text(&counter, COUNTER_UNIT_NAME,
-			 writer->words[shown->unit].text);
+			 writer->words[shown->unit]->text);
 		put_message(&descriptor, TRACK_COUNTER, &counter);
 	}
 	put_number(&packet, SEQUENCE_ID, SEQUENCE);
@@ -227,20 +227,20 @@ static void write_word(struct ncs_trace_writer *writer, uint32_t word,
 				entry = { .bytes = 0 };
 
 	put_number(&entry, INTERNED_IID, word);
-	put_text(&entry, INTERNED_TEXT, writer->words[word].text);
+	put_text(&entry, INTERNED_TEXT, writer->words[word]->text);
 	put_message(&data, fields[table], &entry);
 	put_number(&packet, SEQUENCE_ID, SEQUENCE);
 	put_message(&packet, INTERNED_DATA, &data);
 	put_number(&packet, SEQUENCE_FLAGS, NEEDS_STATE);
 	write_packet(writer, &packet);
-	writer->words[word].written_in |= (uint8_t)table;
+	writer->words[word]->written_in |= (uint8_t)table;
 }
 
 static inline void write_new_word(struct ncs_trace_writer *writer,
 				  uint32_t word, unsigned table)
 {
 	if (__builtin_expect(
-		    word != 0 && !(writer->words[word].written_in & table), 0))
+		    word != 0 && !(writer->words[word]->written_in & table), 0))
 		write_word(writer, word, table);
 }
 

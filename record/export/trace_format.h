@@ -31,9 +31,11 @@ struct ncs_trace_track {
 };
 
 struct ncs_trace_word {
-	char *text;         /* clean; owned by the hash table's entry */
+	struct ncs_name_link link; /* the first member */
+	uint32_t number;
 	/* Bits defined by the format: tables that have the word. */
 	uint8_t written_in;
+	char text[]; /* clean */
 };
 
 struct ncs_trace_writer {
@@ -43,10 +45,10 @@ struct ncs_trace_writer {
 	int error;        /* 0 or -errno */
 	uint64_t written; /* number of events; for the format's use */
 	void *own;        /* likewise; made by begin(), freed by end() */
-	struct ncs_trace_word *words;     /* by number; 0 is "" */
+	struct ncs_trace_word **words; /* by number; 0 is "" */
 	uint32_t word_count;
 	size_t word_capacity;
-	struct ncs_hash_table texts;    /* the words by their text */
+	struct ncs_hash_table texts;    /* the words by their text; owns them */
 	struct ncs_trace_track *tracks; /* by number; 0 is none */
 	uint32_t track_count;
 	size_t track_capacity;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "analysis/base/utf8.h"
 #include "record/export/trace_format.h"
@@ -13,84 +12,55 @@
 
 /* --- Words --------------------------------------------------------------- */
 
-/* A word in the hash table; ncs_trace_word.text points into it. */
-struct word_entry {
-	struct ncs_hash_link link; /* by text; the first member */
-	uint32_t number;
-	char text[];
-};
-
-static uint32_t find_word(const struct ncs_trace_writer *writer,
-			  const char *text, uint64_t hash)
-{
-	struct ncs_hash_link *link = ncs_hash_table_first(&writer->texts, hash);
-
-	for (; link; link = ncs_hash_table_next(link)) {
-		const struct word_entry *entry =
-			NCS_HASH_ITEM(link, struct word_entry, link);
-
-		if (strcmp(entry->text, text) == 0)
-			return entry->number;
-	}
-	return 0;
-}
-
 /* Returns NULL if there is no memory. */
-static struct word_entry *add_entry(struct ncs_trace_writer *writer,
-				    const char *text, uint64_t hash)
+static struct ncs_trace_word *add_word(struct ncs_trace_writer *writer,
+				       const char *text)
 {
 	size_t bytes = strlen(text) + 1;
-	struct word_entry *entry = malloc(sizeof(*entry) + bytes);
+	struct ncs_trace_word *word = calloc(1, sizeof(*word) + bytes);
 
-	if (!entry)
+	if (!word)
 		return NULL;
-	entry->number = writer->word_count;
-	memcpy(entry->text, text, bytes);
+	word->number = writer->word_count;
+	memcpy(word->text, text, bytes);
 	if (ncs_array_reserve(&writer->words, &writer->word_capacity,
 			      (size_t)writer->word_count + 1,
-			      sizeof(*writer->words)) != 0 ||
-	    ncs_hash_table_insert(&writer->texts, &entry->link, hash) != 0) {
-		free(entry);
+			      sizeof(struct ncs_trace_word *)) != 0 ||
+	    ncs_hash_table_insert_name(&writer->texts, &word->link,
+				       word->text) != 0) {
+		free(word);
 		return NULL;
 	}
-	return entry;
+	writer->words[writer->word_count++] = word;
+	return word;
 }
 
 uint32_t ncs_trace_word(struct ncs_trace_writer *writer, const char *text)
 {
 	char clean[4096];
-	struct word_entry *entry;
-	uint32_t number;
-	uint64_t hash;
+	struct ncs_name_link *link;
+	struct ncs_trace_word *word;
 
 	ncs_utf8_clean(clean, sizeof(clean), text, false);
-	hash = XXH3_64bits(clean, strlen(clean));
-	number = find_word(writer, clean, hash);
-	if (number != 0)
-		return number;
-	entry = add_entry(writer, clean, hash);
-	if (!entry) {
-		writer->error = -ENOMEM;
-		return 0;
-	}
-	writer->words[writer->word_count++] =
-		(struct ncs_trace_word){ .text = entry->text };
-	return entry->number;
+	link = ncs_hash_table_find_name(&writer->texts, clean, strlen(clean));
+	word = link ? NCS_HASH_ITEM(link, struct ncs_trace_word, link) :
+		      add_word(writer, clean);
+	if (word)
+		return word->number;
+	writer->error = -ENOMEM;
+	return 0;
 }
 
 /* --- Opening and closing ------------------------------------------------- */
 
-/* Reserves entry 0 of each array, so that number 0 can stand for none in the
- * formats as well. */
-static int reserve_zero(struct ncs_trace_writer *writer)
+/* Frees the writer. */
+static void release(struct ncs_trace_writer *writer)
 {
-	writer->word_count = writer->track_count = 1;
-	if (ncs_array_reserve_zeroed(&writer->words, &writer->word_capacity, 1,
-				     sizeof(*writer->words)) != 0)
-		return -ENOMEM;
-	return ncs_array_reserve_zeroed(&writer->tracks,
-					&writer->track_capacity, 1,
-					sizeof(*writer->tracks));
+	ncs_hash_table_sweep(&writer->texts, NULL, 0);
+	ncs_hash_table_release(&writer->texts);
+	free(writer->words);
+	free(writer->tracks);
+	free(writer);
 }
 
 struct ncs_trace_writer *ncs_trace_open(enum ncs_trace_format format,
@@ -105,10 +75,12 @@ struct ncs_trace_writer *ncs_trace_open(enum ncs_trace_format format,
 							&ncs_trace_chrome;
 	writer->file = file;
 	writer->base = *base;
-	if (reserve_zero(writer) != 0) {
-		free(writer->words);
-		free(writer->tracks);
-		free(writer);
+	/* Number 0 stands for none, in the formats as well. */
+	writer->track_count = 1;
+	if (ncs_array_reserve_zeroed(&writer->tracks, &writer->track_capacity,
+				     1, sizeof(*writer->tracks)) != 0 ||
+	    !add_word(writer, "")) {
+		release(writer);
 		return NULL;
 	}
 	writer->format->begin(writer);
@@ -126,11 +98,7 @@ int ncs_trace_close(struct ncs_trace_writer *writer)
 	error = writer->error;
 	if (fflush(writer->file) != 0 || ferror(writer->file))
 		error = error ? error : errno ? -errno : -EIO;
-	ncs_hash_table_sweep(&writer->texts, NULL, 0);
-	ncs_hash_table_release(&writer->texts);
-	free(writer->words);
-	free(writer->tracks);
-	free(writer);
+	release(writer);
 	return error;
 }
 

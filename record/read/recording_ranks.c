@@ -24,7 +24,6 @@
 struct found_rank {
 	struct ncs_hash_link link;
 	size_t rank;
-	unsigned next; /* number that makes another one with its id unique */
 };
 
 /* Ranks, of which as many are added as there is room for. */
@@ -33,29 +32,6 @@ struct rank_index {
 	struct found_rank *items;
 	size_t count;
 };
-
-static int begin_index(struct rank_index *index, size_t room)
-{
-	*index = (struct rank_index){
-		.items = calloc(room + 1, sizeof(*index->items)),
-	};
-	return index->items ? 0 : -ENOMEM;
-}
-
-static int add_to_index(struct rank_index *index, size_t rank, uint64_t hash)
-{
-	struct found_rank *item = &index->items[index->count++];
-
-	item->rank = rank;
-	item->next = 2;
-	return ncs_hash_table_insert(&index->table, &item->link, hash);
-}
-
-static void release_index(struct rank_index *index)
-{
-	ncs_hash_table_release(&index->table);
-	free(index->items);
-}
 
 /* Returns what is the same in all recordings of a segment, as a hash. */
 static uint64_t hash_of(const struct ncs_header *header, const char *path,
@@ -166,14 +142,17 @@ static int name_rank(struct ncs_recording *recording, struct rank_index *index,
 {
 	size_t found = find_rank(recording, index, host, header, path,
 				 path_bytes);
+	struct found_rank *item;
 	int error = 0;
 
 	if (found == SIZE_MAX) {
 		found = recording->rank_count;
 		error = add_rank(recording, host, header, path, path_bytes);
+		item = &index->items[index->count++];
+		item->rank = found;
 		if (!error)
-			error = add_to_index(
-				index, found,
+			error = ncs_hash_table_insert(
+				&index->table, &item->link,
 				hash_of(header, path, path_bytes));
 	}
 	*rank = (uint32_t)found;
@@ -339,18 +318,21 @@ static void put_in_order(struct ncs_recording *recording,
 
 int ncs_recording_take_ranks(struct ncs_recording *recording)
 {
-	struct rank_index index;
+	struct rank_index index = { .count = 0 };
 	size_t named = 0;
-	int error;
+	int error = 0;
 
 	for (size_t i = 0; i < recording->file_count; i++)
 		for (size_t k = 0; k < recording->files[i].count; k++)
 			named += recording->files[i].places[k].type ==
 				 NCS_CHUNK_RANK;
-	error = begin_index(&index, named);
+	index.items = calloc(named + 1, sizeof(*index.items));
+	if (!index.items)
+		return -ENOMEM;
 	for (size_t i = 0; i < recording->file_count && !error; i++)
 		error = take_file(recording, &index, i);
-	release_index(&index);
+	ncs_hash_table_release(&index.table);
+	free(index.items);
 	for (size_t i = 0; i < recording->rank_count && !error; i++) {
 		put_in_order(recording, &recording->ranks[i].states);
 		put_in_order(recording, &recording->ranks[i].records);
@@ -359,46 +341,37 @@ int ncs_recording_take_ranks(struct ncs_recording *recording)
 	return error;
 }
 
-static uint64_t hash_of_id(const char *id)
-{
-	return XXH3_64bits(id, strlen(id));
-}
+/* A rank that is found by its id. */
+struct named_rank {
+	struct ncs_name_link link;
+	unsigned next; /* number that makes another one with its id unique */
+};
 
-/* Finds the rank that has an id; NULL if none has it. */
-static struct found_rank *find_id(const struct ncs_recording *recording,
-				  const struct rank_index *index,
+static struct named_rank *find_id(const struct ncs_hash_table *ids,
 				  const char *id)
 {
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(&index->table, hash_of_id(id));
+	struct ncs_name_link *link =
+		ncs_hash_table_find_name(ids, id, strlen(id));
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct found_rank *found =
-			NCS_HASH_ITEM(link, struct found_rank, link);
-
-		if (strcmp(recording->ranks[found->rank].id, id) == 0)
-			return found;
-	}
-	return NULL;
+	return link ? NCS_HASH_ITEM(link, struct named_rank, link) : NULL;
 }
 
 /* Names a rank by its path, as in the live view, or if there are several hosts
  * by host and path. A number makes a name unique that is taken. */
-static int set_id(struct ncs_recording *recording, struct rank_index *index,
-		  size_t number)
+static int set_id(struct ncs_recording *recording, struct ncs_hash_table *ids,
+		  struct named_rank *named, struct ncs_rank_entry *rank)
 {
-	struct ncs_rank_entry *rank = &recording->ranks[number];
 	bool several = recording->host_count > 1;
 	const char *host = recording->hosts[rank->facts.host].name;
-	struct found_rank *first;
+	struct named_rank *first;
 	char *plain;
 
 	if (asprintf(&plain, "%s%s%s", several ? host : "", several ? ":" : "",
 		     rank->path) < 0)
 		return -ENOMEM;
 	rank->id = plain;
-	first = find_id(recording, index, plain);
-	while (first && find_id(recording, index, rank->id)) {
+	first = find_id(ids, plain);
+	while (first && find_id(ids, rank->id)) {
 		if (rank->id != plain)
 			free(rank->id);
 		if (asprintf(&rank->id, "%s (%u)", plain, first->next++) < 0) {
@@ -409,17 +382,22 @@ static int set_id(struct ncs_recording *recording, struct rank_index *index,
 	if (rank->id != plain)
 		free(plain);
 	rank->facts.id = rank->id;
-	return add_to_index(index, number, hash_of_id(rank->id));
+	named->next = 2;
+	return ncs_hash_table_insert_name(ids, &named->link, rank->id);
 }
 
 int ncs_recording_name_ranks(struct ncs_recording *recording)
 {
-	struct rank_index index;
-	int error = begin_index(&index, recording->rank_count);
+	struct named_rank *named =
+		calloc(recording->rank_count + 1, sizeof(*named));
+	struct ncs_hash_table ids = { .count = 0 };
+	int error = named ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < recording->rank_count && !error; i++)
-		error = set_id(recording, &index, i);
-	release_index(&index);
+		error = set_id(recording, &ids, &named[i],
+			       &recording->ranks[i]);
+	ncs_hash_table_release(&ids);
+	free(named);
 	return error;
 }
 
