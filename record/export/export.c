@@ -261,8 +261,7 @@ static int note_replaced_of(struct export_run *run,
 static int note_replaced(struct export_run *run)
 {
 	struct ncs_recording_pass *pass = ncs_recording_pass_open(
-		run->recording, NCS_ALL_RANKS, run->request->from_ns,
-		run->request->until_ns);
+		run->recording, run->request->from_ns, run->request->until_ns);
 	struct ncs_batch batch;
 	int error = 0, found = 0;
 
@@ -280,9 +279,8 @@ static int take_records(struct export_run *run)
 {
 	const struct ncs_export_request *request = run->request;
 	uint64_t total = ncs_recording_facts(run->recording)->records;
-	struct ncs_recording_pass *pass =
-		ncs_recording_pass_open(run->recording, NCS_ALL_RANKS,
-					request->from_ns, request->until_ns);
+	struct ncs_recording_pass *pass = ncs_recording_pass_open(
+		run->recording, request->from_ns, request->until_ns);
 	struct ncs_batch batch;
 	uint64_t done = 0;
 	int error = 0, found = 0;

@@ -282,8 +282,8 @@ static void flush(struct align *align)
 static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 		     uint64_t records_max, struct align_filter *filter)
 {
-	struct ncs_recording_pass *pass = ncs_recording_pass_open(
-		align->recording, NCS_ALL_RANKS, from_ns, until_ns);
+	struct ncs_recording_pass *pass =
+		ncs_recording_pass_open(align->recording, from_ns, until_ns);
 	struct ncs_batch batch;
 	uint64_t records = 0;
 	int more = 0;

@@ -256,7 +256,7 @@ void ncs_recorded_operations_close(struct ncs_recorded_operations *operations)
 static int note_replaced(struct ncs_recorded_operations *operations)
 {
 	struct ncs_recording_pass *pass = ncs_recording_pass_open(
-		operations->recording, NCS_ALL_RANKS, operations->from_ns,
+		operations->recording, operations->from_ns,
 		operations->until_ns);
 	struct ncs_batch batch;
 	int error = 0, found = 0;
@@ -282,7 +282,6 @@ int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations)
 	operations->drained_ns = operations->lag_ns = 0;
 	ncs_replaced_records_rewind(&operations->replaced);
 	operations->pass = ncs_recording_pass_open(operations->recording,
-						   NCS_ALL_RANKS,
 						   operations->from_ns,
 						   operations->until_ns);
 	operations->join = ncs_join_new(0, true);

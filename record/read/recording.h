@@ -205,17 +205,15 @@ struct ncs_batch {
 	uint64_t drained_ns;
 };
 
-/* A pass over the records of one rank, or with NCS_ALL_RANKS of all ranks.
- * Records of one recording come in the order in which they were drained;
+/* A pass over the records of all ranks. Records of one recording come in the order in which they were drained;
  * several recordings are merged by drained_ns. Chunks in which nothing ended
  * from from_ns to until_ns are left out; chunks at the borders come whole.
  * Several passes of a recording may be open. ncs_recording_pass_open() returns
  * NULL if there is no memory. */
 struct ncs_recording_pass;
 struct ncs_recording_pass *
-ncs_recording_pass_open(struct ncs_recording *recording, size_t rank,
-			uint64_t from_ns, uint64_t until_ns);
-#define NCS_ALL_RANKS SIZE_MAX
+ncs_recording_pass_open(struct ncs_recording *recording, uint64_t from_ns,
+			uint64_t until_ns);
 /* Returns 1 and sets *batch, 0 at the end, or -errno. */
 int ncs_recording_pass_next(struct ncs_recording_pass *pass,
 			    struct ncs_batch *batch);

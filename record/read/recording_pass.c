@@ -68,10 +68,10 @@ int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
 /* --- Opening ------------------------------------------------------------- */
 
 struct ncs_recording_pass *
-ncs_recording_pass_open(struct ncs_recording *recording, size_t rank,
-			uint64_t from_ns, uint64_t until_ns)
+ncs_recording_pass_open(struct ncs_recording *recording, uint64_t from_ns,
+			uint64_t until_ns)
 {
-	size_t count = rank == NCS_ALL_RANKS ? recording->series_count : 1;
+	size_t count = recording->series_count;
 	struct ncs_recording_pass *pass = calloc(1, sizeof(*pass));
 
 	if (!pass)
@@ -87,9 +87,7 @@ ncs_recording_pass_open(struct ncs_recording *recording, size_t rank,
 		return NULL;
 	}
 	for (size_t i = 0; i < count; i++)
-		pass->cursors[i].places =
-			rank == NCS_ALL_RANKS ? &recording->series[i].records :
-						&recording->ranks[rank].records;
+		pass->cursors[i].places = &recording->series[i].records;
 	return pass;
 }
 

@@ -71,11 +71,10 @@ static inline void recording_input_states(struct ncs_recording *recording,
 
 /* Reads each byte of the records of all batches. */
 static inline uint64_t recording_input_pass(struct ncs_recording *recording,
-					    size_t rank, uint64_t from_ns,
-					    uint64_t until_ns)
+					    uint64_t from_ns, uint64_t until_ns)
 {
 	struct ncs_recording_pass *pass =
-		ncs_recording_pass_open(recording, rank, from_ns, until_ns);
+		ncs_recording_pass_open(recording, from_ns, until_ns);
 	uint64_t count = 0, sum = 0;
 	struct ncs_batch batch;
 
@@ -83,7 +82,6 @@ static inline uint64_t recording_input_pass(struct ncs_recording *recording,
 	while (ncs_recording_pass_next(pass, &batch) > 0) {
 		SEGMENT_INPUT_MUST(batch.rank <
 				   ncs_recording_rank_count(recording));
-		SEGMENT_INPUT_MUST(rank == NCS_ALL_RANKS || batch.rank == rank);
 		for (size_t i = 0; i < batch.count; i++)
 			sum += batch.records[i].start ^ batch.records[i].value;
 		count += batch.count;
@@ -223,10 +221,9 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 		recording_input_states(recording, rank, 0);
 		recording_input_states(recording, rank, UINT64_MAX);
 		ncs_recording_next_state_of(recording, rank, middle_ns);
-		recording_input_pass(recording, rank, recorded->from_ns,
-				     middle_ns);
+		recording_input_pass(recording, recorded->from_ns, middle_ns);
 	}
-	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
+	recording_input_pass(recording, 0, UINT64_MAX);
 	/* Operations that take long, one of them for each input. */
 	choice = recording_input_choice(data, size);
 	switch (choice % 32) {

@@ -122,7 +122,7 @@ static void look(struct fixture *fixture, unsigned host, uint64_t from_ns,
 		 uint64_t until_ns)
 {
 	struct ncs_recording_pass *pass = ncs_recording_pass_open(
-		fixture->recordings[host], NCS_ALL_RANKS,
+		fixture->recordings[host],
 		simulated_clock_ns(&fixture->hosts, host, from_ns) + 1,
 		simulated_clock_ns(&fixture->hosts, host, until_ns));
 	struct ncs_batch batch;
