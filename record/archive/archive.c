@@ -238,9 +238,9 @@ static int keep_file(const struct ncs_archive *archive, const char *folder,
 		       -errno;
 }
 
-/* Removes the oldest recordings of a folder as long as all take more than so much, or so
- * many at least. Returns 0 or -errno. */
-static int drop_oldest(const char *folder, uint64_t most_bytes, size_t least)
+/* Removes the oldest recordings of a folder as long as all take more than so much.
+ * Returns 0 or -errno. */
+static int drop_oldest(const char *folder, uint64_t most_bytes)
 {
 	struct ncs_entries files;
 	int error = ncs_entries_list(&files, folder, S_IFREG);
@@ -248,12 +248,11 @@ static int drop_oldest(const char *folder, uint64_t most_bytes, size_t least)
 	for (size_t i = 0; i < files.count; i++) {
 		if (!ncs_entry_is_recording(&files.at[i]))
 			continue;
-		if (files.bytes <= most_bytes && least == 0)
+		if (files.bytes <= most_bytes)
 			break;
 		if (unlink(files.at[i].path) != 0 && errno != ENOENT && !error)
 			error = -errno;
 		files.bytes -= files.at[i].bytes;
-		least -= least > 0;
 	}
 	ncs_entries_release(&files);
 	return error;
@@ -291,7 +290,7 @@ int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 	ncs_entries_release(&ring);
 	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
 	if (!error)
-		error = drop_oldest(path, archive->limit_bytes / 4, 0);
+		error = drop_oldest(path, archive->limit_bytes / 4);
 	return !error && has_finding ? mark(archive, folder) : error;
 }
 
@@ -306,32 +305,36 @@ static bool is_in(const struct ncs_entries *entries, size_t count, ino_t inode)
 	return false;
 }
 
-/* Sets of a folder its bytes, when its oldest recording was written, and whether it has a
- * finding. Bytes are those of files that the ring does not have, which are the first
- * `ring` of those counted. Adds its files to these, each once. */
+/* Adds a file of a folder. Returns 0 or -ENOMEM. */
+static int add(struct ncs_entries *entries, const struct ncs_entry *file)
+{
+	const struct stat stat = {
+		.st_mtim = file->written,
+		.st_ino = file->inode,
+		.st_blocks = (blkcnt_t)(file->bytes / 512),
+	};
+
+	return ncs_entries_add(entries, file->path, &stat);
+}
+
+/* Sets of a folder its bytes, and what is freed with it: files that the ring does not
+ * have, which are the first `ring` of those counted. Adds its files to these, each
+ * once. */
 static int look_into(struct ncs_entry *folder, struct ncs_entries *counted,
 		     size_t ring)
 {
+	uint64_t before = counted->bytes;
 	struct ncs_entries files;
 	int error = ncs_entries_list(&files, folder->path, S_IFREG);
 
 	folder->bytes = 0;
 	for (size_t i = 0; !error && i < files.count; i++) {
-		const struct ncs_entry *file = &files.at[i];
-		const struct stat stat = {
-			.st_ino = file->inode,
-			.st_blocks = (blkcnt_t)(file->bytes / 512),
-		};
-
-		folder->has_finding |=
-			strcmp(file->name, NCS_ARCHIVE_FINDING) == 0;
-		if (ncs_entry_is_recording(file) && folder->oldest.tv_sec == 0)
-			folder->oldest = file->written;
-		if (!is_in(counted, ring, file->inode))
-			folder->bytes += file->bytes;
-		if (!is_in(counted, counted->count, file->inode))
-			error = ncs_entries_add(counted, file->path, &stat);
+		if (!is_in(counted, ring, files.at[i].inode))
+			folder->bytes += files.at[i].bytes;
+		if (!is_in(counted, counted->count, files.at[i].inode))
+			error = add(counted, &files.at[i]);
 	}
+	folder->freed = counted->bytes - before;
 	ncs_entries_release(&files);
 	return error;
 }
@@ -387,14 +390,13 @@ static int trim_ring(const struct ncs_archive *archive, uint64_t most_bytes)
 	return error;
 }
 
-/* The arguments of trimming, and its result. */
+/* The arguments of trimming or cleaning, and its result. */
 struct trimming {
 	const struct ncs_archive *archive;
 	bool (*is_running)(void *context, const char *folder);
-	void (*removed)(void *context, const char *folder);
+	void (*told)(void *context, const struct ncs_archive_job *job);
 	void *context;
 	int error; /* the first one */
-	size_t failed; /* attempts to remove something */
 };
 
 static void note(struct trimming *trimming, int error)
@@ -409,97 +411,6 @@ static bool runs(const struct trimming *trimming,
 	return trimming->is_running &&
 	       trimming->is_running(trimming->context, folder->name);
 }
-
-/* Lists the folders of jobs by time: of those that run, that of their oldest recording.
- * Sets *bytes to what the ring and all folders take, and *sum to the sum over folders, in
- * which a file counts once for each folder that keeps it. */
-static void list_folders(struct trimming *trimming, struct ncs_entries *folders,
-			 uint64_t *bytes, uint64_t *sum)
-{
-	struct ncs_entries counted;
-	size_t ring;
-
-	note(trimming,
-	     list_below(trimming->archive, "ring", S_IFREG, &counted));
-	ring = counted.count;
-	note(trimming, list_below(trimming->archive, "jobs", S_IFDIR, folders));
-	*sum = 0;
-	for (size_t i = 0; i < folders->count; i++) {
-		struct ncs_entry *folder = &folders->at[i];
-
-		note(trimming, look_into(folder, &counted, ring));
-		*sum += folder->bytes;
-		if (runs(trimming, folder))
-			folder->written = folder->oldest;
-	}
-	if (folders->count > 0)
-		qsort(folders->at, folders->count, sizeof(*folders->at),
-		      ncs_entry_by_time);
-	*bytes = counted.bytes;
-	ncs_entries_release(&counted);
-}
-
-/* Removes the folder that is to go first: [0] the oldest one without a finding, [1] with
- * one; or [2] the oldest file of a job that runs; but for those that could not be removed.
- * Returns false if none is left. */
-static bool remove_one(struct trimming *trimming,
-		       const struct ncs_entries *folders)
-{
-	size_t skipped = 0;
-
-	for (unsigned pass = 0; pass < 3; pass++)
-		for (size_t i = 0; i < folders->count; i++) {
-			const struct ncs_entry *folder = &folders->at[i];
-			int error;
-
-			if (folder->bytes == 0 ||
-			    runs(trimming, folder) != (pass == 2) ||
-			    (pass < 2 && folder->has_finding != (pass == 1)) ||
-			    skipped++ < trimming->failed)
-				continue;
-			error = pass == 2 ? drop_oldest(folder->path,
-							UINT64_MAX, 1) :
-					    remove_folder(folder);
-			note(trimming, error);
-			if (pass < 2 && trimming->removed)
-				trimming->removed(trimming->context,
-						  folder->name);
-			return true;
-		}
-	return false;
-}
-
-int ncs_archive_trim(const struct ncs_archive *archive,
-		     bool (*is_running)(void *context, const char *folder),
-		     void (*removed)(void *context, const char *folder),
-		     void *context)
-{
-	struct trimming trimming = { .archive = archive,
-				     .is_running = is_running,
-				     .removed = removed,
-				     .context = context };
-	uint64_t before = UINT64_MAX, bytes, sum;
-	bool goes_on = true;
-
-	note(&trimming, trim_ring(archive, archive->limit_bytes / 2));
-	while (goes_on) {
-		struct ncs_entries folders;
-
-		/* A file that others keep is freed with the last of them. */
-		list_folders(&trimming, &folders, &bytes, &sum);
-		trimming.failed += sum >= before;
-		before = sum;
-		goes_on = bytes > archive->limit_bytes &&
-			  remove_one(&trimming, &folders);
-		ncs_entries_release(&folders);
-	}
-	return trimming.error;
-}
-
-/* --- What is cleaned ------------------------------------------------------- */
-
-/* A recorder writes to the ring every second while a job runs. */
-#define RECORDED_WITHIN_S 600
 
 /* The turns in which folders go. */
 enum turn { OLD, WELL, FOUND, RUNNING };
@@ -522,14 +433,15 @@ static unsigned turn_of(const struct trimming *trimming,
 	return folder->has_finding ? FOUND : WELL;
 }
 
-/* Sorts the folders by their turns, and sets what goes with each if those before it have
- * gone. Returns the sum. */
-static uint64_t take_turns(struct trimming *trimming,
-			   struct ncs_entries *folders, time_t since)
+/* Lists the folders by their turns, and sets what goes with each if those before it
+ * have gone. `counted` has the files of the ring that count without them; adds those
+ * of the folders. */
+static void take_turns(struct trimming *trimming, struct ncs_entries *folders,
+		       struct ncs_entries *counted, time_t since)
 {
-	struct ncs_entries counted = { 0 };
-	uint64_t sum;
+	size_t ring = counted->count;
 
+	note(trimming, list_below(trimming->archive, "jobs", S_IFDIR, folders));
 	for (size_t i = 0; i < folders->count; i++) {
 		struct ncs_entry *folder = &folders->at[i];
 		char path[NCS_ENTRY_PATH_BYTES + 8];
@@ -542,25 +454,17 @@ static uint64_t take_turns(struct trimming *trimming,
 	if (folders->count > 0)
 		qsort(folders->at, folders->count, sizeof(*folders->at),
 		      by_turn);
-	for (size_t i = folders->count; i-- > 0;) {
-		sum = counted.bytes;
-		note(trimming, look_into(&folders->at[i], &counted, 0));
-		folders->at[i].bytes = counted.bytes - sum;
-	}
-	sum = counted.bytes;
-	ncs_entries_release(&counted);
-	return sum;
+	for (size_t i = folders->count; i-- > 0;)
+		note(trimming, look_into(&folders->at[i], counted, ring));
 }
 
 /* Removes a folder if it is to go, and tells of it. Returns what was freed. */
 static uint64_t clean_folder(struct trimming *trimming,
-			     const struct ncs_entry *folder, bool has_room,
-			     void (*told)(void *context,
-					  const struct ncs_archive_job *job))
+			     const struct ncs_entry *folder, bool has_room)
 {
 	struct ncs_archive_job job = {
 		.folder = folder->name,
-		.bytes = folder->bytes,
+		.bytes = folder->freed,
 		.written = folder->written.tv_sec,
 		.has_finding = folder->has_finding,
 		.runs = folder->turn == RUNNING,
@@ -574,10 +478,79 @@ static uint64_t clean_folder(struct trimming *trimming,
 	if (job.fate != NCS_ARCHIVE_KEPT)
 		error = remove_folder(folder);
 	note(trimming, error);
-	if (told && !error)
-		told(trimming->context, &job);
+	if (trimming->told && !error)
+		trimming->told(trimming->context, &job);
 	return job.fate == NCS_ARCHIVE_KEPT || error ? 0 : job.bytes;
 }
+
+/* Removes the oldest files of jobs that run, which only folders have, as long as all
+ * take more than the limit. The first `ring` files of those counted are the ring's. */
+static void drop_running(struct trimming *trimming,
+			 const struct ncs_entries *folders,
+			 const struct ncs_entries *counted, size_t ring,
+			 uint64_t bytes)
+{
+	struct ncs_entries all = { 0 };
+
+	for (size_t i = 0; i < folders->count; i++) {
+		struct ncs_entries files = { 0 };
+
+		if (folders->at[i].turn == RUNNING)
+			note(trimming,
+			     ncs_entries_list(&files, folders->at[i].path,
+					      S_IFREG));
+		for (size_t k = 0; k < files.count; k++)
+			if (ncs_entry_is_recording(&files.at[k]) &&
+			    !is_in(counted, ring, files.at[k].inode))
+				note(trimming, add(&all, &files.at[k]));
+		ncs_entries_release(&files);
+	}
+	if (all.count > 0)
+		qsort(all.at, all.count, sizeof(*all.at), ncs_entry_by_time);
+	for (size_t i = 0;
+	     i < all.count && bytes > trimming->archive->limit_bytes; i++) {
+		const struct ncs_entry *file = &all.at[i];
+
+		if (unlink(file->path) != 0 && errno != ENOENT)
+			note(trimming, -errno);
+		/* A file that others keep is freed with the last of them. */
+		else if (i + 1 == all.count || file[1].inode != file->inode)
+			bytes -= file->bytes;
+	}
+	ncs_entries_release(&all);
+}
+
+int ncs_archive_trim(const struct ncs_archive *archive,
+		     bool (*is_running)(void *context, const char *folder),
+		     void (*told)(void *context,
+				  const struct ncs_archive_job *job),
+		     void *context)
+{
+	struct trimming trimming = { .archive = archive,
+				     .is_running = is_running,
+				     .told = told,
+				     .context = context };
+	struct ncs_entries folders, counted;
+	uint64_t bytes;
+	size_t ring;
+
+	note(&trimming, trim_ring(archive, archive->limit_bytes / 2));
+	note(&trimming, list_below(archive, "ring", S_IFREG, &counted));
+	ring = counted.count;
+	take_turns(&trimming, &folders, &counted, 0);
+	bytes = counted.bytes;
+	for (size_t i = 0; i < folders.count; i++)
+		bytes -= clean_folder(&trimming, &folders.at[i],
+				      bytes <= archive->limit_bytes ||
+					      folders.at[i].bytes == 0);
+	drop_running(&trimming, &folders, &counted, ring, bytes);
+	ncs_entries_release(&folders);
+	ncs_entries_release(&counted);
+	return trimming.error;
+}
+
+/* A recorder writes to the ring every second while a job runs. */
+#define RECORDED_WITHIN_S 600
 
 int ncs_archive_clean(const char *path, const struct ncs_archive_limits *limits,
 		      bool (*is_running)(void *context, const char *folder),
@@ -586,9 +559,11 @@ int ncs_archive_clean(const char *path, const struct ncs_archive_limits *limits,
 		      void *context)
 {
 	struct ncs_archive archive = { .lock = -1 };
-	struct trimming trimming = { .archive = &archive, .context = context };
+	struct trimming trimming = { .archive = &archive,
+				     .told = told,
+				     .context = context };
 	char jobs[NCS_ENTRY_PATH_BYTES];
-	struct ncs_entries folders;
+	struct ncs_entries folders, counted = { 0 };
 	uint64_t bytes;
 
 	if (snprintf(archive.path, sizeof(archive.path), "%s", path) >=
@@ -599,12 +574,13 @@ int ncs_archive_clean(const char *path, const struct ncs_archive_limits *limits,
 		return -errno;
 	if (time(NULL) - ncs_archive_last_written(&archive) < RECORDED_WITHIN_S)
 		trimming.is_running = is_running;
-	note(&trimming, ncs_entries_list(&folders, jobs, S_IFDIR));
-	bytes = take_turns(&trimming, &folders, limits->since);
+	take_turns(&trimming, &folders, &counted, limits->since);
+	bytes = counted.bytes;
 	for (size_t i = 0; i < folders.count; i++)
 		bytes -= clean_folder(&trimming, &folders.at[i],
-				      bytes <= limits->bytes, told);
+				      bytes <= limits->bytes);
 	ncs_entries_release(&folders);
+	ncs_entries_release(&counted);
 	return trimming.error;
 }
 

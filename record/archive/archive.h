@@ -86,21 +86,6 @@ bool ncs_archive_matches(const char *folder, const char *pattern);
 int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 		     time_t since, bool has_finding);
 
-/* Removes files of the ring beyond half of the limit, the oldest first, and folders of
- * jobs beyond the limit: those without a finding first, of these the oldest. Of jobs that
- * run, as `is_running` tells, the oldest files go last. `removed` is told each folder.
- * Either may be NULL. Goes on after an error. Returns 0 or the first -errno. */
-int ncs_archive_trim(const struct ncs_archive *archive,
-		     bool (*is_running)(void *context, const char *folder),
-		     void (*removed)(void *context, const char *folder),
-		     void *context);
-
-/* Bounds of what stays of the jobs in an archive. */
-struct ncs_archive_limits {
-	time_t since; /* what was kept before goes; since 1970 */
-	uint64_t bytes; /* all that is kept of jobs takes at most */
-};
-
 enum ncs_archive_fate {
 	NCS_ARCHIVE_KEPT,
 	NCS_ARCHIVE_TOO_OLD, /* removed */
@@ -115,6 +100,22 @@ struct ncs_archive_job {
 	time_t written; /* since 1970 */
 	bool has_finding;
 	bool runs;
+};
+
+/* Removes files of the ring beyond half of the limit, the oldest first, and folders of
+ * jobs beyond the limit: those without a finding first, of these the oldest. Of jobs that
+ * run, as `is_running` tells, the oldest files go last. `told` is told each folder.
+ * Either may be NULL. Goes on after an error. Returns 0 or the first -errno. */
+int ncs_archive_trim(const struct ncs_archive *archive,
+		     bool (*is_running)(void *context, const char *folder),
+		     void (*told)(void *context,
+				  const struct ncs_archive_job *job),
+		     void *context);
+
+/* Bounds of what stays of the jobs in an archive. */
+struct ncs_archive_limits {
+	time_t since;   /* what was kept before goes; since 1970 */
+	uint64_t bytes; /* all that is kept of jobs takes at most */
 };
 
 /* Removes what is kept of jobs beyond the limits, in the order of ncs_archive_trim(),

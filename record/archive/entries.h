@@ -18,9 +18,8 @@ struct ncs_entry {
 	char *path;
 	const char *name; /* its last part */
 	struct timespec written;
-	/* When its oldest recording was written; of a folder. */
-	struct timespec oldest;
-	uint64_t bytes; /* of a folder: of what goes with it */
+	uint64_t bytes; /* of a folder: of all files that only folders have */
+	uint64_t freed; /* of a folder: once those that go first have gone */
 	uint64_t size;  /* of its contents */
 	ino_t inode;
 	bool has_finding;

@@ -383,12 +383,13 @@ static bool is_running(void *context, const char *folder)
 	return false;
 }
 
-static void say_removed(void *context, const char *folder)
+static void say_removed(void *context, const struct ncs_archive_job *job)
 {
 	const struct ncs_kept_jobs *jobs = context;
 
-	ncs_complain("%s/jobs/%s is removed: the archive is full",
-		     jobs->archive.path, folder);
+	if (job->fate != NCS_ARCHIVE_KEPT)
+		ncs_complain("%s/jobs/%s is removed: the archive is full",
+			     jobs->archive.path, job->folder);
 }
 
 void ncs_kept_jobs_look(struct ncs_kept_jobs *jobs,

@@ -123,19 +123,23 @@ static bool is_running(void *context, const char *folder)
 	return fnmatch(fixture->running, folder, 0) == 0;
 }
 
-static void note_removed(void *context, const char *folder)
+static void note_told(void *context, const struct ncs_archive_job *job)
 {
 	struct fixture *fixture = context;
 
+	fixture->fates[job->fate]++;
+	fixture->bytes[job->fate] += job->bytes;
+	if (job->fate == NCS_ARCHIVE_KEPT)
+		return;
 	fixture->removed++;
 	snprintf(fixture->last_removed, sizeof(fixture->last_removed), "%s",
-		 folder);
+		 job->folder);
 }
 
 static void trim(struct fixture *fixture)
 {
 	assert_int_equal(ncs_archive_trim(&fixture->archive, is_running,
-					  note_removed, fixture),
+					  note_told, fixture),
 			 0);
 }
 
@@ -554,16 +558,6 @@ TEST(an_empty_file_is_none)
 	assert_int_equal(found(fixture, "new"), 1);
 }
 
-static void note_cleaned(void *context, const struct ncs_archive_job *job)
-{
-	struct fixture *fixture = context;
-
-	fixture->fates[job->fate]++;
-	fixture->bytes[job->fate] += job->bytes;
-	if (job->fate != NCS_ARCHIVE_KEPT)
-		note_removed(fixture, job->folder);
-}
-
 /* Cleans, to limits in seconds before now and in KiB. */
 static void clean(struct fixture *fixture, time_t age_s, unsigned kib)
 {
@@ -576,7 +570,7 @@ static void clean(struct fixture *fixture, time_t age_s, unsigned kib)
 	memset(fixture->bytes, 0, sizeof(fixture->bytes));
 	fixture->removed = 0;
 	assert_int_equal(ncs_archive_clean(fixture->folder, &limits, is_running,
-					   note_cleaned, fixture),
+					   note_told, fixture),
 			 0);
 }
 
