@@ -27,8 +27,8 @@ static const struct option {
 	const char *argument;
 	const char *help;
 } options[] = {
-#define X(ID, name, letter, has, argument, place, mode, kind, field, limits, \
-	  help) \
+#define X(ID, name, letter, has, argument, place, task, mode, kind, field, \
+	  limits, help) \
 	{ name, letter, has, argument, help },
 	NCS_OPTIONS(X)
 #undef X

@@ -63,7 +63,7 @@ struct man_item {
 	const char *name;
 	const char *help;
 	/* Other columns of the table. Each put function says which it expects. */
-	const char *words[3];
+	const char *words[4];
 	long numbers[2];
 };
 
@@ -385,9 +385,9 @@ struct man_list {
 #define NAMED_TOO(ID, name_, other, help_) { .name = name_, .help = help_ },
 #define WAIT(ID, letter, name_, help_) { .name = name_, .help = help_ },
 #define NAME(ID, name_, ...) { .name = name_ },
-#define OPTION(ID, name_, letter, has, argument, place, mode, kind, field, \
-	       limits, help_) \
-	{ name_, help_, { #has, argument, #place }, { letter } },
+#define OPTION(ID, name_, letter, has, argument, place, task, mode, kind, \
+	       field, limits, help_) \
+	{ name_, help_, { #has, argument, #place, #task }, { letter } },
 #define COLUMN(VIEW, ID, title, width, align, priority, level, value, help_) \
 	{ .name = title, .help = help_, .words = { #VIEW, #level } },
 #define CHANNEL_STATE(ID, name_, letter, label, help_) \
@@ -643,20 +643,6 @@ enum option {
 
 static const struct man_item options[] = { NCS_OPTIONS(OPTION) };
 
-/* The task of each option; NULL if it has none. */
-static const char *const option_tasks[OPTIONS_END] = {
-#define X(TASK, ID) [OPTION_##ID] = #TASK,
-	NCS_OPTION_TASKS(X)
-#undef X
-};
-
-static bool is_of_task(enum option option, const char *task)
-{
-	const char *its = option_tasks[option];
-
-	return strcmp(its ? its : "OTHER", task) == 0;
-}
-
 /* Prints the options of a task, with their help. */
 static bool put_options(const char *task)
 {
@@ -664,7 +650,7 @@ static bool put_options(const char *task)
 
 	puts(".Bl -tag -width Ds");
 	for (int i = 0; i < OPTIONS_END; i++) {
-		if (!is_of_task((enum option)i, task))
+		if (strcmp(options[i].words[3], task) != 0)
 			continue;
 		put_option(&options[i]);
 		ncs_mdoc_sentence(options[i].help);
@@ -681,7 +667,7 @@ static void put_option_names(const char *task)
 	const char *comma = "";
 
 	for (int i = 0; i < OPTIONS_END; i++) {
-		if (task ? !is_of_task((enum option)i, task) :
+		if (task ? strcmp(options[i].words[3], task) != 0 :
 			   strcmp(options[i].words[2], "ONCE") == 0)
 			continue;
 		printf("%s.Fl \\-", comma);

@@ -69,15 +69,10 @@ want() {
 
 wanted_items() {
 	mkdir "$tmp/want"
-	fields commands NCS_OPTION_TASKS TASK,ID 'ID TASK' >"$tmp/tasks"
-	fields options NCS_OPTIONS ID,name,letter,has,argument,... \
-		'ID letter has argument name' | awk -v tasks="$tmp/tasks" '
-	BEGIN {
-		while ((getline <tasks) > 0)
-			task[$1] = $2
-	}
+	fields options NCS_OPTIONS ID,name,letter,has,argument,place,task,... \
+		'task letter has argument name' | awk '
 	{
-		id = $1
+		task = $1
 		name = $NF
 		letter = $2 == "0" ? "" : "-" substr($2, 2, 1) ", "
 		gsub(/"/, "", $0)
@@ -85,8 +80,7 @@ wanted_items() {
 		if ($3 == "OPTIONAL")
 			argument = "[" argument "]"
 		gsub(/"/, "", name)
-		print (id in task ? task[id] : "OTHER"), \
-			letter "--" name argument
+		print task, letter "--" name argument
 	}' >"$tmp/options"
 	{
 		fields commands NCS_TASKS ID,word,title,page 'ID page'

@@ -585,13 +585,14 @@ enum {
 #define FIELD_SIZE(field) sizeof(((struct ncs_options *)0)->field)
 
 const struct ncs_option_row ncs_option_rows[NCS_OPTIONS_END] = {
-#define X(ID, name, letter, has, argument, place, mode, kind, field, limits, \
-	  help) \
+#define X(ID, name, letter, has, argument, place, task, mode, kind, field, \
+	  limits, help) \
 	{ name, \
 	  letter, \
 	  has, \
 	  argument, \
 	  NCS_PLACE_##place, \
+	  NCS_TASK_##task, \
 	  NCS_MODE_##mode, \
 	  &ncs_option_kind_##kind, \
 	  offsetof(struct ncs_options, field), \

@@ -19,6 +19,7 @@ struct ncs_option_row {
 	/* Name of the argument, or its words: "one|two". */
 	const char *argument;
 	enum ncs_option_place place;
+	enum ncs_task task; /* by which help lists it */
 	enum ncs_mode mode; /* NCS_MODE_LIVE if the option does not set one */
 	const struct ncs_option_kind *kind;
 	/* Offset in struct ncs_options of the field that it sets. */
@@ -58,8 +59,8 @@ extern const struct ncs_option_row ncs_option_rows[NCS_OPTIONS_END];
 /* --- Kinds --------------------------------------------------------------- */
 
 /* The kinds; what each takes is said where it is listed. */
-#define X(ID, name, letter, has, argument, place, mode, kind, field, limits, \
-	  help) \
+#define X(ID, name, letter, has, argument, place, task, mode, kind, field, \
+	  limits, help) \
 	extern const struct ncs_option_kind ncs_option_kind_##kind;
 NCS_OPTIONS(X)
 #undef X

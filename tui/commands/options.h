@@ -127,7 +127,7 @@ enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
 /* The tasks of the program, by which options and commands are listed. */
 enum ncs_task {
-	NCS_TASK_OTHER, /* of options that the table does not list */
+	NCS_TASK_OTHER, /* of options that help lists last */
 #define X(ID, word, title, page) NCS_TASK_##ID,
 	NCS_TASKS(X)
 #undef X

@@ -21,12 +21,6 @@ static const struct {
 #undef X
 };
 
-static const enum ncs_task task_of[NCS_OPTIONS_END] = {
-#define X(TASK, ID) [NCS_OPTION_##ID] = NCS_TASK_##TASK,
-	NCS_OPTION_TASKS(X)
-#undef X
-};
-
 static const struct {
 	enum ncs_task task;
 	enum ncs_option option;
@@ -104,7 +98,7 @@ static bool command_takes(const struct ncs_subcommand *command, int option)
 {
 	return named_by(command, option) ||
 	       (command->option != NCS_OPTIONS_END &&
-		task_of[option] == command->task &&
+		ncs_option_rows[option].task == command->task &&
 		ncs_option_rows[option].mode == NCS_MODE_LIVE);
 }
 
@@ -116,7 +110,8 @@ static void write_options(FILE *file, enum ncs_task task,
 	char text[1024];
 
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
-		if (command ? !command_takes(command, i) : task_of[i] != task)
+		if (command ? !command_takes(command, i) :
+			      ncs_option_rows[i].task != task)
 			continue;
 		fputs(gap, file);
 		gap = "";

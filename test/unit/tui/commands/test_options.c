@@ -473,29 +473,18 @@ static char *help_text(unsigned columns, bool all)
 	return text;
 }
 
-/* Whether an option only has a place in the setup and the file. */
-static bool is_setting(enum ncs_option option)
-{
-	static const enum ncs_task tasks[NCS_OPTIONS_END] = {
-#define X(TASK, ID) [NCS_OPTION_##ID] = NCS_TASK_##TASK,
-		NCS_OPTION_TASKS(X)
-#undef X
-	};
-
-	return tasks[option] == NCS_TASK_SETTINGS;
-}
-
 TEST(help_has_every_option_with_letter_and_argument)
 {
 	char *text = help_text(200, true), wanted[128];
 
-#define X(ID, name, letter, has, argument, ...) \
+#define X(ID, name, letter, has, argument, place, task, ...) \
 	snprintf(wanted, sizeof(wanted), "--" name "%s%s", \
 		 argument[0] == '\0' ? "" : \
 		 #has[0] == 'O'      ? "[=" : \
 				       "=", \
 		 argument); \
-	if (!is_setting(NCS_OPTION_##ID) && !strstr(text, wanted)) \
+	/* Settings only have a place in the setup and the file. */ \
+	if (NCS_TASK_##task != NCS_TASK_SETTINGS && !strstr(text, wanted)) \
 		fail_msg("%s is not in --help", wanted); \
 	if (letter) { \
 		snprintf(wanted, sizeof(wanted), "-%c, --" name, letter); \
