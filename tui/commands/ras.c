@@ -2,7 +2,6 @@
 /* Asks NCCL's RAS service; see ras.h. */
 #include "tui/commands/ras.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
@@ -18,8 +17,9 @@
 #include "analysis/model/communicators.h"
 #include "shm/clock.h"
 #include "shm/read/job.h"
+#include "tui/serve/listen_address.h"
 
-#define PATIENCE_NS UINT64_C(1000000000)
+#define PATIENCE_S 1
 #define ANSWER_BYTES_MAX ((size_t)4 << 20)
 #define DEFAULT_ADDRESS "localhost:28028"
 /* The most unseen ranks of a communicator that are told of. */
@@ -35,134 +35,103 @@ struct ncs_ras {
 struct connection {
 	int socket;
 	uint64_t until_ns;
-	char *text; /* received so far, terminated; room for ANSWER_BYTES_MAX */
-	size_t bytes;
+	size_t bytes; /* received so far */
+	int error;    /* 0 or -errno */
 };
 
-static bool wait_for(const struct connection *connection, short events)
+/* Connects to a loopback address; others are refused. */
+static void connect_to(struct connection *connection, const char *address)
 {
-	struct pollfd poll_for = { .fd = connection->socket, .events = events };
-	uint64_t now_ns = ncs_clock_monotonic_ns();
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	union ncs_socket_address to;
+	socklen_t bytes = ncs_loopback_parse(address, &to);
 
-	return now_ns < connection->until_ns &&
-	       poll(&poll_for, 1,
-		    (int)((connection->until_ns - now_ns) / 1000000) + 1) > 0;
-}
-
-/* Connects to "localhost:PORT", "127.x.y.z:PORT" or "[::1]:PORT"; other
- * addresses are refused. */
-static int connect_to(struct connection *connection, const char *address)
-{
-	struct sockaddr_in v4 = { .sin_family = AF_INET };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	const char *colon = strrchr(address, ':');
-	bool is_v6 = strncmp(address, "[::1]:", 6) == 0;
-	unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
-	char host[64];
-	int error = 0;
-	socklen_t length = sizeof(error);
-
-	if (port == 0 || port > 65535)
-		return -EINVAL;
-	snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
-	if (strcmp(host, "localhost") == 0)
-		strcpy(host, "127.0.0.1");
-	if (!is_v6 && (inet_pton(AF_INET, host, &v4.sin_addr) != 1 ||
-		       ntohl(v4.sin_addr.s_addr) >> 24 != 127))
-		return -EINVAL;
-	v4.sin_port = v6.sin6_port = htons((uint16_t)port);
+	if (bytes == 0) {
+		connection->error = -EINVAL;
+		return;
+	}
 	connection->socket =
-		socket(is_v6 ? AF_INET6 : AF_INET,
-		       SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (connection->socket < 0)
-		return -errno;
-	if ((is_v6 ? connect(connection->socket, (struct sockaddr *)&v6,
-			     sizeof(v6)) :
-		     connect(connection->socket, (struct sockaddr *)&v4,
-			     sizeof(v4))) == 0)
-		return 0;
-	if (errno != EINPROGRESS)
-		return -errno;
-	if (!wait_for(connection, POLLOUT))
-		return -ETIMEDOUT;
-	getsockopt(connection->socket, SOL_SOCKET, SO_ERROR, &error, &length);
-	return -error;
+		socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(connection->socket, SOL_SOCKET, SO_SNDTIMEO, &patience,
+		   sizeof(patience));
+	if (connect(connection->socket, &to.any, bytes) != 0)
+		connection->error = -errno;
 }
 
-/* Receives more. Returns the number of bytes, 0 at the end, or -errno. */
-static int receive(struct connection *connection)
+/* Receives some bytes, for json_load_callback(). Returns 0 at the end, and after an
+ * error. */
+static size_t receive(void *buffer, size_t size, void *context)
 {
-	ssize_t got;
+	struct connection *connection = context;
+	struct pollfd answer = { .fd = connection->socket, .events = POLLIN };
+	int64_t left_ns =
+		(int64_t)(connection->until_ns - ncs_clock_monotonic_ns());
+	ssize_t got = 0;
 
-	if (connection->bytes == ANSWER_BYTES_MAX)
-		return -EFBIG;
-	if (!wait_for(connection, POLLIN))
-		return -ETIMEDOUT;
-	got = recv(connection->socket, connection->text + connection->bytes,
-		   ANSWER_BYTES_MAX - connection->bytes, 0);
+	if (connection->bytes >= ANSWER_BYTES_MAX)
+		connection->error = -EFBIG;
+	else if (left_ns <= 0 ||
+		 poll(&answer, 1, (int)(left_ns / 1000000) + 1) <= 0)
+		connection->error = -ETIMEDOUT;
+	else
+		got = recv(connection->socket, buffer, size, 0);
 	if (got < 0)
-		return errno == EAGAIN || errno == EINTR ? 1 : -errno;
-	connection->bytes += (size_t)got;
-	connection->text[connection->bytes] = '\0';
-	return (int)got;
+		connection->error = -errno;
+	connection->bytes += got > 0 ? (size_t)got : 0;
+	return got > 0 ? (size_t)got : 0;
 }
 
-/* Sends a line and checks that the answer begins as expected; NULL: takes all
- * until the service closes. */
-static int talk(struct connection *connection, const char *line,
-		const char *expected)
+static void say(struct connection *connection, const char *line)
 {
-	int result = 1;
+	size_t length = strlen(line);
 
-	connection->bytes = 0;
-	if (!wait_for(connection, POLLOUT))
-		return -ETIMEDOUT;
-	if (send(connection->socket, line, strlen(line), MSG_NOSIGNAL) !=
-	    (ssize_t)strlen(line))
-		return -EPIPE;
-	while (result > 0 &&
-	       !(expected && connection->bytes > 0 &&
-		 memchr(connection->text, '\n', connection->bytes)))
-		result = receive(connection);
-	if (result < 0)
-		return result;
-	if (connection->bytes == 0)
-		return -EPROTO;
-	return !expected || strncmp(connection->text, expected,
-				    strlen(expected)) == 0 ?
-		       0 :
-		       -EPROTO;
+	if (!connection->error && send(connection->socket, line, length,
+				       MSG_NOSIGNAL) != (ssize_t)length)
+		connection->error = -EPIPE;
+}
+
+/* Says a line, and checks that the line that answers it begins as expected. */
+static void talk(struct connection *connection, const char *line,
+		 const char *expected)
+{
+	char answer[80];
+	size_t length = 0, got;
+
+	say(connection, line);
+	while (!connection->error && !memchr(answer, '\n', length)) {
+		got = receive(answer + length, sizeof(answer) - length,
+			      connection);
+		length += got;
+		if (got == 0 && !connection->error)
+			break;
+	}
+	if (!connection->error &&
+	    (length < strlen(expected) ||
+	     memcmp(answer, expected, strlen(expected)) != 0))
+		connection->error = -EPROTO;
 }
 
 static int ask(struct ncs_ras *ras, const char *address)
 {
 	struct connection connection = {
 		.socket = -1,
-		.until_ns = ncs_clock_monotonic_ns() + PATIENCE_NS,
-		.text = malloc(ANSWER_BYTES_MAX + 1),
+		.until_ns = ncs_clock_monotonic_ns() +
+			    PATIENCE_S * UINT64_C(1000000000),
 	};
-	int error = connection.text ? connect_to(&connection, address) :
-				      -ENOMEM;
 
-	if (!error)
-		error = talk(&connection, "CLIENT PROTOCOL 2\n",
-			     "SERVER PROTOCOL ");
-	if (!error)
-		error = talk(&connection, "TIMEOUT 1\n", "OK");
-	if (!error)
-		error = talk(&connection, "SET FORMAT json\n", "OK");
-	if (!error)
-		error = talk(&connection, "VERBOSE STATUS\n", NULL);
-	if (!error) {
-		ras->answer = json_loadb(connection.text, connection.bytes, 0,
-					 NULL);
-		error = ras->answer ? 0 : -EPROTO;
+	connect_to(&connection, address);
+	talk(&connection, "CLIENT PROTOCOL 2\n", "SERVER PROTOCOL ");
+	talk(&connection, "TIMEOUT 1\n", "OK");
+	talk(&connection, "SET FORMAT json\n", "OK");
+	say(&connection, "VERBOSE STATUS\n");
+	if (!connection.error) {
+		ras->answer = json_load_callback(receive, &connection, 0, NULL);
+		if (!ras->answer && !connection.error)
+			connection.error = -EPROTO;
 	}
 	if (connection.socket >= 0)
 		close(connection.socket);
-	free(connection.text);
-	return error;
+	return connection.error;
 }
 
 /* --- Unseen ranks ---------------------------------------------------------- */

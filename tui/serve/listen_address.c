@@ -5,12 +5,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,16 +22,9 @@
 	"metrics go to other machines by node_exporter (--textfile), or by" \
 	" exporter_exporter in front of this, which have TLS and passwords"
 
-union any_address {
-	struct sockaddr any;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-	struct sockaddr_un un;
-};
-
 /* --- What is allowed ------------------------------------------------------ */
 
-static bool is_local(const union any_address *address)
+static bool is_local(const union ncs_socket_address *address)
 {
 	switch (address->any.sa_family) {
 	case AF_UNIX:
@@ -68,7 +59,7 @@ static int fail(int fd, const char *address, char *why, size_t why_size)
 }
 
 static int listen_on(struct ncs_listening *listening,
-		     const union any_address *to, socklen_t bytes,
+		     const union ncs_socket_address *to, socklen_t bytes,
 		     const char *address, char *why, size_t why_size)
 {
 	int fd = socket(to->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -90,7 +81,7 @@ static int listen_on(struct ncs_listening *listening,
 /* --- Unix sockets --------------------------------------------------------- */
 
 /* Removes a socket file that nobody listens on any more. */
-static void remove_abandoned(const union any_address *to)
+static void remove_abandoned(const union ncs_socket_address *to)
 {
 	struct stat found;
 	int fd;
@@ -156,7 +147,7 @@ static int share_with_group(struct ncs_listening *listening, char *why,
 static int listen_on_path(struct ncs_listening *listening, const char *path,
 			  char *why, size_t why_size)
 {
-	union any_address to = { .un = { .sun_family = AF_UNIX } };
+	union ncs_socket_address to = { .un = { .sun_family = AF_UNIX } };
 	int error;
 
 	if (strlen(path) >= sizeof(to.un.sun_path)) {
@@ -184,33 +175,40 @@ static bool parse_port(const char *text, in_port_t *port)
 	       number <= 65535;
 }
 
-static int listen_on_port(struct ncs_listening *listening, const char *address,
-			  char *why, size_t why_size)
+socklen_t ncs_loopback_parse(const char *address, union ncs_socket_address *to)
 {
 	const char *colon = strrchr(address, ':');
-	union any_address to = { .any = { .sa_family = AF_INET } };
 	char host[64];
 	in_port_t port;
 
+	*to = (union ncs_socket_address){ .any = { .sa_family = AF_INET } };
 	if (!colon || (size_t)(colon - address) >= sizeof(host) ||
 	    !parse_port(colon + 1, &port))
-		return refuse(address, why, why_size);
+		return 0;
 	snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
 	if (strcmp(host, "[::1]") == 0) {
-		to.in6.sin6_family = AF_INET6;
-		to.in6.sin6_addr = in6addr_loopback;
-		to.in6.sin6_port = port;
-		return listen_on(listening, &to, sizeof(to.in6), address, why,
-				 why_size);
+		to->in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+						 .sin6_addr = in6addr_loopback,
+						 .sin6_port = port };
+		return sizeof(to->in6);
 	}
-	to.in.sin_port = port;
+	to->in.sin_port = port;
 	if (strcmp(host, "localhost") == 0)
-		to.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	else if (inet_pton(AF_INET, host, &to.in.sin_addr) != 1)
-		return refuse(address, why, why_size);
-	if (!is_local(&to))
-		return refuse(address, why, why_size);
-	return listen_on(listening, &to, sizeof(to.in), address, why, why_size);
+		to->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	else if (inet_pton(AF_INET, host, &to->in.sin_addr) != 1)
+		return 0;
+	return is_local(to) ? sizeof(to->in) : 0;
+}
+
+static int listen_on_port(struct ncs_listening *listening, const char *address,
+			  char *why, size_t why_size)
+{
+	union ncs_socket_address to;
+	socklen_t bytes = ncs_loopback_parse(address, &to);
+
+	return bytes == 0 ?
+		       refuse(address, why, why_size) :
+		       listen_on(listening, &to, bytes, address, why, why_size);
 }
 
 /* --- systemd -------------------------------------------------------------- */
@@ -226,7 +224,7 @@ static bool is_environment_ours(void)
 static int take_from_systemd(struct ncs_listening *listening, char *why,
 			     size_t why_size)
 {
-	union any_address at;
+	union ncs_socket_address at;
 	socklen_t bytes = sizeof(at), size = sizeof(int);
 	int listens = 0;
 

@@ -4,9 +4,22 @@
 #ifndef NCS_TUI_SERVE_LISTEN_ADDRESS_H
 #define NCS_TUI_SERVE_LISTEN_ADDRESS_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/un.h>
+
+union ncs_socket_address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+	struct sockaddr_un un;
+};
+
+/* Reads "localhost:PORT", "127.x.y.z:PORT" or "[::1]:PORT". Returns the number of bytes
+ * of the address; 0 for any other text. */
+socklen_t ncs_loopback_parse(const char *address, union ncs_socket_address *to);
 
 struct ncs_listening {
 	int socket;
