@@ -336,16 +336,12 @@ static uint64_t ns_before(time_t seconds)
 /* Says which one is read of several that --job names: runs of a job, or jobs of an array. */
 static void say_which(const struct ncs_archive_files *files, const char *job)
 {
-	char begun[32] = "";
-	struct tm local;
-
 	if (files->matching < 2)
 		return;
-	if (localtime_r(&files->begun, &local))
-		strftime(begun, sizeof(begun), "%F %T", &local);
 	ncs_complain("this is job %s, begun %s, the latest of %zu that --job=%s"
 		     " names%s%s",
-		     files->job, begun, files->matching, job,
+		     files->job, ncs_local_time(files->begun).text,
+		     files->matching, job,
 		     files->before[0] ? "; the one before: --job=" : "",
 		     files->before);
 }

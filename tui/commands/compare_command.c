@@ -11,8 +11,8 @@
 #include "tui/commands/json_values.h"
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"
-#include "tui/text/format.h"
 #include "tui/text/output.h"
+#include "tui/text/words.h"
 
 /* Episodes of a recording that are printed as text. */
 #define EPISODES_PRINTED 3u
@@ -54,80 +54,65 @@ static void print_job(FILE *file, const struct ncs_compared *all, size_t side)
 }
 
 /* The name of a figure: "AllReduce 16M time", "operations/s of a rank". */
-static void name_difference(const struct ncs_difference *one, char *text, size_t size)
+static struct ncs_phrase name_of(const struct ncs_difference *one)
 {
-	struct ncs_value bytes = { 0 };
-	char words[32];
+	bool is_sized = one->size_class > NCS_SIZE_CLASS_UNKNOWN &&
+			one->size_class < NCS_SIZE_CLASS_COUNT;
+	struct ncs_phrase size =
+		is_sized ? ncs_size(ncs_size_class_low(one->size_class)) :
+			   ncs_phrase("-");
 
-	if (one->size_class > NCS_SIZE_CLASS_UNKNOWN &&
-	    one->size_class < NCS_SIZE_CLASS_COUNT)
-		ncs_value_set(&bytes, NCS_VALUE_SIZE,
-			      ncs_size_class_low(one->size_class));
-	ncs_format_value(words, sizeof(words), &bytes, 0, true);
 	switch (one->kind) {
 	case NCS_DIFFERENCE_RATE:
-		snprintf(text, size, "operations of a rank, a second");
-		break;
+		return ncs_phrase("operations of a rank, a second");
 	case NCS_DIFFERENCE_WAIT:
-		snprintf(text, size, "share of the time: %s",
-			 ncs_wait_name(one->wait));
-		break;
+		return ncs_phrase("share of the time: %s",
+				  ncs_wait_name(one->wait));
 	case NCS_DIFFERENCE_TIME:
-		snprintf(text, size, "time of %s %s",
-			 ncs_function_name(one->function), words);
-		break;
-	case NCS_DIFFERENCE_COUNT:
-		snprintf(text, size, "number of %s %s",
-			 ncs_function_name(one->function), words);
-		break;
+		return ncs_phrase("time of %s %s",
+				  ncs_function_name(one->function), size.text);
+	default:
+		return ncs_phrase("number of %s %s",
+				  ncs_function_name(one->function), size.text);
 	}
 }
 
-static void format_figure(const struct ncs_difference *one, double figure,
-			  char *text, size_t size)
+static struct ncs_phrase figure_of(const struct ncs_difference *one,
+				   double figure)
 {
 	switch (one->kind) {
 	case NCS_DIFFERENCE_RATE:
-		snprintf(text, size, "%.4g", figure);
-		break;
+		return ncs_phrase("%.4g", figure);
 	case NCS_DIFFERENCE_WAIT:
-		snprintf(text, size, "%.1f %%", 100 * figure);
-		break;
+		return ncs_phrase("%.1f %%", 100 * figure);
 	case NCS_DIFFERENCE_TIME:
-		ncs_format_duration(text, size, (uint64_t)(figure + 0.5), 0);
-		break;
-	case NCS_DIFFERENCE_COUNT:
-		snprintf(text, size, "%.0f", figure);
-		break;
+		return ncs_duration((uint64_t)(figure + 0.5));
+	default:
+		return ncs_phrase("%.0f", figure);
 	}
 }
 
 /* "+26.1 %", "+3.2 points", "new", "gone"; and the error behind it. */
-static void format_difference(const struct ncs_difference *one, char *text,
-			  size_t size)
+static struct ncs_phrase difference_of(const struct ncs_difference *one)
 {
 	double by = one->after - one->before, error = one->error;
 	const char *unit = " %";
 
-	if (one->kind == NCS_DIFFERENCE_COUNT) {
-		snprintf(text, size, "%s", one->before > 0 ? "gone" : "new");
-		return;
-	}
+	if (one->kind == NCS_DIFFERENCE_COUNT)
+		return ncs_phrase("%s", one->before > 0 ? "gone" : "new");
+	if (one->kind != NCS_DIFFERENCE_WAIT && one->before <= 0)
+		return ncs_phrase("-");
 	if (one->kind == NCS_DIFFERENCE_WAIT) {
 		unit = " points";
 		by *= 100;
 		error *= 100;
-	} else if (one->before > 0) {
+	} else {
 		by *= 100 / one->before;
 		error *= 100 / one->before;
-	} else {
-		snprintf(text, size, "-");
-		return;
 	}
-	if (one->error < 0)
-		snprintf(text, size, "%+.1f%s, error not known", by, unit);
-	else
-		snprintf(text, size, "%+.1f%s +- %.1f", by, unit, error);
+	return one->error < 0 ?
+		       ncs_phrase("%+.1f%s, error not known", by, unit) :
+		       ncs_phrase("%+.1f%s +- %.1f", by, unit, error);
 }
 
 static void print_differences(FILE *file, const struct ncs_compared *all, bool differ)
@@ -137,19 +122,15 @@ static void print_differences(FILE *file, const struct ncs_compared *all, bool d
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct ncs_difference *one = &all->differences[i];
-		char name[64], before[32], after[32], by[64];
 
 		if (one->differs != differ ||
 		    (one->before == 0 && one->after == 0))
 			continue;
-		fputs(title, file);
+		fprintf(file, "%s  %-34s %9s -> %-9s %s\n", title,
+			name_of(one).text, figure_of(one, one->before).text,
+			figure_of(one, one->after).text,
+			difference_of(one).text);
 		title = "";
-		name_difference(one, name, sizeof(name));
-		format_figure(one, one->before, before, sizeof(before));
-		format_figure(one, one->after, after, sizeof(after));
-		format_difference(one, by, sizeof(by));
-		fprintf(file, "  %-34s %9s -> %-9s %s\n", name, before, after,
-			by);
 	}
 }
 
@@ -179,20 +160,17 @@ static int print_part(FILE *file, const struct ncs_report *report)
 		       all->options->files[0]);
 	for (size_t i = 0; i < all->count; i++) {
 		const struct ncs_difference *one = &all->differences[i];
-		char name[64], before[32], after[32], by[64];
 
 		if (one->before == 0 && one->after == 0)
 			continue;
-		name_difference(one, name, sizeof(name));
-		format_figure(one, one->before, before, sizeof(before));
-		format_figure(one, one->after, after, sizeof(after));
-		format_difference(one, by, sizeof(by));
-		ncs_html_print(file,
-			       "<tr><th scope=\"row\">$s</th><td class=\"n\">$s</td>"
-			       "<td class=\"n\">$s</td><td class=\"n\">$s</td><td>$s"
-			       "</td></tr>\n",
-			       name, before, after, by,
-			       one->differs ? "yes" : "no");
+		ncs_html_print(
+			file,
+			"<tr><th scope=\"row\">$s</th><td class=\"n\">$s</td>"
+			"<td class=\"n\">$s</td><td class=\"n\">$s</td><td>$s"
+			"</td></tr>\n",
+			name_of(one).text, figure_of(one, one->before).text,
+			figure_of(one, one->after).text,
+			difference_of(one).text, one->differs ? "yes" : "no");
 	}
 	fputs("</tbody></table></div>\n</section>\n", file);
 	return 0;

@@ -97,10 +97,9 @@ static void conclude(char *text, size_t size, const struct ncs_path_view *view)
 	const struct ncs_path_sum *best = best_of(report);
 	const struct ncs_cost_of_rank *cost =
 		report->sum_count > 1 ? report->sums[1].cost : NULL;
-	char whole[NCS_FORMAT_MAX], after[NCS_FORMAT_MAX];
+	struct ncs_phrase whole = ncs_duration((uint64_t)sum->elapsed_ns);
 
 	text[0] = '\0';
-	ncs_format_duration(whole, sizeof(whole), (uint64_t)sum->elapsed_ns, 0);
 	if (!sum->is_known) {
 		ncs_append(text, size,
 			   "No conclusion: %.1f %% of the path is not known.",
@@ -108,23 +107,24 @@ static void conclude(char *text, size_t size, const struct ncs_path_view *view)
 				   100 * sum->unknown_ns / sum->elapsed_ns :
 				   100);
 	} else if (best) {
-		ncs_format_duration(after, sizeof(after),
-				    (uint64_t)best->elapsed_ns, 0);
 		ncs_append(text, size,
 			   "%.1f %% of %s is avoidable: %s by --what-if=%s.",
 			   100 - 100 * best->elapsed_ns / sum->elapsed_ns,
-			   whole, after, best->scenario->text);
+			   whole.text,
+			   ncs_duration((uint64_t)best->elapsed_ns).text,
+			   best->scenario->text);
 	} else if (cost && cost->unknown != NCS_COST_KNOWN) {
 		ncs_append(text, size,
 			   "How much of %s is avoidable is not known: %s.",
-			   whole, ncs_cost_unknown_help(cost->unknown));
+			   whole.text, ncs_cost_unknown_help(cost->unknown));
 	} else if (report->sum_count > 1) {
-		ncs_append(text, size, "Nothing of %s is avoidable so.", whole);
+		ncs_append(text, size, "Nothing of %s is avoidable so.",
+			   whole.text);
 	} else {
 		ncs_append(
 			text, size,
 			"How much of %s is avoidable: --what-if=without:stragglers tells.",
-			whole);
+			whole.text);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/diagnosis/episodes.h"
 #include "analysis/model/model.h"
 #include "tui/commands/commands.h"
+#include "tui/text/words.h"
 
 /* Where and when a sample was taken. */
 struct ncs_stamp {
@@ -31,9 +32,9 @@ struct ncs_stamp {
 
 /* Returns the stamp of this host now, or of the position in a recording. */
 struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay);
-/* Prints a time by CLOCK_REALTIME as that of the clock here: "2026-11-24T12:00:00+0000";
+/* Returns a time by CLOCK_REALTIME as that of the clock here: "2026-11-24T12:00:00+0000";
  * "" if it has none. */
-void ncs_dump_time(char *text, size_t size, uint64_t realtime_ns);
+struct ncs_phrase ncs_dump_time(uint64_t realtime_ns);
 /* Sleeps until a time of CLOCK_MONOTONIC. */
 void ncs_dump_sleep_until(uint64_t time_ns);
 /* Prints on standard error that there is no job, and what to do. */

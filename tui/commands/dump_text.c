@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/model/stragglers.h"
@@ -243,7 +242,7 @@ static bool sort_rows(const struct ncs_sort *sort, struct ncs_row *rows,
 /* Prints that the dump is from a recording, and the position in it. */
 static void print_position(FILE *file, const struct ncs_replay *replay)
 {
-	char at[32], length[32], error[NCS_FORMAT_MAX];
+	char at[32], length[32];
 
 	ncs_instant_print(ncs_replay_since_ns(replay), at, sizeof(at));
 	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
@@ -251,9 +250,10 @@ static void print_position(FILE *file, const struct ncs_replay *replay)
 	fprintf(file, ", recorded, at %s of %s", at, length);
 	if (replay->error_ns == 0)
 		return;
-	ncs_format_duration(error, sizeof(error), replay->error_ns, 0);
 	fprintf(file, ", clocks of hosts within %s",
-		replay->error_ns != UINT64_MAX ? error : "-");
+		replay->error_ns != UINT64_MAX ?
+			ncs_duration(replay->error_ns).text :
+			"-");
 }
 
 struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
@@ -276,33 +276,34 @@ struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
 	};
 }
 
-void ncs_dump_time(char *text, size_t size, uint64_t realtime_ns)
+struct ncs_phrase ncs_dump_time(uint64_t realtime_ns)
 {
 	time_t seconds = (time_t)(realtime_ns / UINT64_C(1000000000));
+	struct ncs_phrase made = { "" };
 	struct tm local;
 
-	text[0] = '\0';
 	if (localtime_r(&seconds, &local))
-		strftime(text, size, "%Y-%m-%dT%H:%M:%S%z", &local);
+		strftime(made.text, sizeof(made.text), "%FT%T%z", &local);
+	return made;
 }
 
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii)
 {
-	char host[NCS_FORMAT_MAX], time[64], jobs[64] = "";
+	char host[NCS_FORMAT_MAX], jobs[64] = "";
 	struct ncs_node_counts node_counts;
 	struct ncs_job_counts counts;
 	char nodes[64] = "";
 
 	ncs_utf8_clean(host, sizeof(host), stamp->host, ascii);
-	ncs_dump_time(time, sizeof(time), stamp->realtime_ns);
 	ncs_jobs_count(model, &counts);
 	ncs_append_jobs(&counts, jobs, sizeof(jobs));
 	ncs_count_nodes(model, &node_counts);
 	ncs_append_nodes(&node_counts, model->rank_count, nodes, sizeof(nodes));
 	fprintf(file, "ncclstat: host %s, %zu rank%s%s%s%s, time %s", host,
 		model->rank_count, model->rank_count == 1 ? "" : "s",
-		jobs[0] ? " of " : "", jobs, nodes, time);
+		jobs[0] ? " of " : "", jobs, nodes,
+		ncs_dump_time(stamp->realtime_ns).text);
 	if (stamp->replay)
 		print_position(file, stamp->replay);
 	fputc('\n', file);

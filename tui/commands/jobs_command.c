@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
@@ -18,6 +17,7 @@
 #include "tui/commands/json_values.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
+#include "tui/text/words.h"
 
 #define PATH_BYTES 4096
 #define LASTED_COLUMNS 7
@@ -88,12 +88,9 @@ static void print_job(FILE *file, const json_t *job, bool ascii)
 	const json_t *lasted = json_object_get(job, "lasted_s");
 	const json_t *processes = json_object_get(job, "processes");
 	bool has_ended = strcmp(text_of(job, "event"), "ended") == 0;
-	char text[NCS_FORMAT_MAX] = "", verdict[1024];
-	struct tm local;
+	char text[NCS_FORMAT_MAX], verdict[1024];
 
-	if (localtime_r(&begun, &local))
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
-	print_cell(file, text, 19, ascii);
+	print_cell(file, ncs_local_time(begun).text, 19, ascii);
 	snprintf(text, sizeof(text), "%s", has_ended ? "-" : "runs");
 	if (json_is_integer(lasted))
 		ncs_format_duration(text, sizeof(text),

@@ -26,14 +26,13 @@ static void print_file(FILE *file, const struct ncs_replay *replay,
 		       size_t index)
 {
 	struct ncs_recorded_file_facts facts;
-	char begun[64];
+	struct ncs_phrase begun;
 
 	ncs_recording_file(replay->recording, index, &facts);
-	ncs_dump_time(begun, sizeof(begun),
-		      ncs_replay_realtime_ns(replay, facts.begun_ns));
+	begun = ncs_dump_time(ncs_replay_realtime_ns(replay, facts.begun_ns));
 	ncs_print(file, "$s: host $s$s$s", facts.path,
 		  ncs_recording_host(replay->recording, facts.host)->name,
-		  begun[0] ? ", begun " : "", begun);
+		  begun.text[0] ? ", begun " : "", begun.text);
 	if (facts.run != 0)
 		fprintf(file, ", run %016" PRIx64, facts.run);
 	ncs_print(file, ", file $u, $u bytes, $u records", facts.number + 1,

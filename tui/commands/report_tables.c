@@ -419,15 +419,16 @@ int ncs_report_made(FILE *file, const struct ncs_report *report)
 	const struct ncs_replay *replay = report->replay;
 	const struct ncs_options *options = report->options;
 	const struct ncs_rank *rank = report->model->ranks[0];
+	struct ncs_phrase begun = ncs_dump_time(
+		ncs_replay_realtime_ns(replay, replay->all.from_ns));
 	char text[64];
 
-	ncs_dump_time(text, sizeof(text),
-		      ncs_replay_realtime_ns(replay, replay->all.from_ns));
 	ncs_html_print(file,
 		       "<ul>\n<li>by ncclstat " NCS_VERSION_TEXT ", from a"
 		       " recording that began at $s and took $t</li>\n"
 		       "<li><code>ncclstat$s --report=$s",
-		       text[0] ? text : "-", replay, replay->all.until_ns,
+		       begun.text[0] ? begun.text : "-", replay,
+		       replay->all.until_ns,
 		       report->compared ? " --compare" : "",
 		       options->report_path);
 	if (options->given & NCS_OPTION_BIT(NCS_OPTION_DURATION))

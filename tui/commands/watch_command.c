@@ -45,7 +45,7 @@ static bool tell(struct verdict_watch *watch)
 	const struct ncs_diagnosis *diagnosis = &watch->jobs.diagnosis;
 	const struct ncs_model *model = &watch->jobs.model;
 	enum ncs_verdict_severity severity = ncs_job_severity(diagnosis, model);
-	char text[NCS_SENTENCE_MAX], clean[NCS_SENTENCE_MAX], time[64];
+	char text[NCS_SENTENCE_MAX], clean[NCS_SENTENCE_MAX];
 	struct ncs_finding_key worst;
 
 	memset(&worst, 0, sizeof(worst));
@@ -57,10 +57,11 @@ static bool tell(struct verdict_watch *watch)
 	watch->is_told = true;
 	watch->severity = severity;
 	watch->worst = worst;
-	ncs_dump_time(time, sizeof(time), watch->stamp.realtime_ns);
 	ncs_verdict_line(diagnosis, model, text, sizeof(text));
 	ncs_utf8_clean(clean, sizeof(clean), text, watch->options->ascii);
-	return printf("%s %s\n", time, clean) > 0 && fflush(stdout) == 0;
+	return printf("%s %s\n", ncs_dump_time(watch->stamp.realtime_ns).text,
+		      clean) > 0 &&
+	       fflush(stdout) == 0;
 }
 
 /* Takes a sample. The first one says nothing of what changes, and is not told

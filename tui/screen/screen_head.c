@@ -172,33 +172,26 @@ void ncs_draw_title(const struct ncs_screen *screen,
 
 /* --- A recording ---------------------------------------------------------- */
 
-static void print_wall(const struct ncs_replay *replay, char *text, size_t size)
+static struct ncs_phrase wall_of(const struct ncs_replay *replay)
 {
 	uint64_t wall_ns = ncs_replay_realtime_ns(replay, replay->at_ns);
 	time_t seconds = (time_t)(wall_ns / UINT64_C(1000000000));
-	struct tm local;
-	char day[32];
 
-	if (localtime_r(&seconds, &local) &&
-	    strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &local) > 0)
-		snprintf(text, size, "%s.%03u", day,
-			 (unsigned)(wall_ns % 1000000000 / 1000000));
+	return ncs_phrase("%s.%03u", ncs_local_time(seconds).text,
+			  (unsigned)(wall_ns % 1000000000 / 1000000));
 }
 
-static void print_abnormal(const struct ncs_replay_search *search, char *text,
-			   size_t size)
+static struct ncs_phrase abnormal_of(const struct ncs_replay_search *search)
 {
 	uint64_t length_ns = search->until_ns - search->from_ns;
+	uint64_t done_ns = search->next_ns - search->from_ns;
 
 	if (search->done)
-		snprintf(text, size, "%zu abnormal", search->found.count);
-	else
-		snprintf(text, size, "%zu abnormal, %d%% searched",
-			 search->found.count,
-			 length_ns > 0 ? (int)((double)(search->next_ns -
-							search->from_ns) *
-					       100 / (double)length_ns) :
-					 0);
+		return ncs_phrase("%zu abnormal", search->found.count);
+	return ncs_phrase("%zu abnormal, %d%% searched", search->found.count,
+			  length_ns > 0 ? (int)((double)done_ns * 100 /
+						(double)length_ns) :
+					  0);
 }
 
 static int column_of(const struct ncs_replay *replay, uint64_t moment_ns,
@@ -251,27 +244,24 @@ static void draw_bar(struct ncs_screen *screen, int y, int x, int width)
 void ncs_draw_replay(struct ncs_screen *screen, const struct ncs_rect *rect)
 {
 	const struct ncs_replay *replay = screen->replay;
-	char at[32], length[32], wall[64] = "", clocks[64] = "", found[96] = "";
+	char at[32], length[32];
 	struct line_texts line = { 0 };
 	int x;
 
 	ncs_instant_print(ncs_replay_since_ns(replay), at, sizeof(at));
 	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
 			  sizeof(length));
-	print_wall(replay, wall, sizeof(wall));
-	if (replay->error_ns != 0)
-		ncs_append(clocks, sizeof(clocks), "clocks within %s",
-			   replay->error_ns == UINT64_MAX ?
-				   "-" :
-				   ncs_duration(replay->error_ns).text);
-	if (screen->search_ahead)
-		print_abnormal(screen->search_ahead, found, sizeof(found));
-
 	add_text(&line, 9, NCS_ROLE_TEXT, "at %s of %s", at, length);
 	add_text(&line, 8, NCS_ROLE_TEXT, "%gx", replay->speed);
-	add_text(&line, 4, NCS_ROLE_TEXT, "%s", wall);
-	add_text(&line, 7, NCS_ROLE_TEXT, "%s", clocks);
-	add_text(&line, 5, NCS_ROLE_TEXT, "%s", found);
+	add_text(&line, 4, NCS_ROLE_TEXT, "%s", wall_of(replay).text);
+	if (replay->error_ns != 0)
+		add_text(&line, 7, NCS_ROLE_TEXT, "clocks within %s",
+			 replay->error_ns == UINT64_MAX ?
+				 "-" :
+				 ncs_duration(replay->error_ns).text);
+	if (screen->search_ahead)
+		add_text(&line, 5, NCS_ROLE_TEXT, "%s",
+			 abnormal_of(screen->search_ahead).text);
 	/* The bar takes the rest of the line. */
 	line.items[line.count] =
 		(struct ncs_item){ .width = BAR_LEAST, .priority = 6 };

@@ -80,22 +80,6 @@ bool ncs_output_init(struct ncs_output *output)
 	return output->file != NULL;
 }
 
-/* Returns 0 or -errno. */
-static int write_all(const char *text, size_t size)
-{
-	while (size > 0) {
-		ssize_t written = write(STDOUT_FILENO, text, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		text += written;
-		size -= (size_t)written;
-	}
-	return 0;
-}
-
 int ncs_sight_status(uint64_t ranks, uint64_t unreadable)
 {
 	if (ranks > 0)
@@ -106,10 +90,14 @@ int ncs_sight_status(uint64_t ranks, uint64_t unreadable)
 int ncs_output_end(struct ncs_output *output, int status)
 {
 	bool failed = ferror(output->file);
-	int error;
+	int error = 0;
 
 	failed = fclose(output->file) != 0 || failed;
-	error = failed ? -ENOMEM : write_all(output->text, output->size);
+	if (failed)
+		error = -ENOMEM;
+	else if (fwrite(output->text, 1, output->size, stdout) < output->size ||
+		 fflush(stdout) != 0)
+		error = -errno;
 	free(output->text);
 	*output = (struct ncs_output){ .failed = error };
 	if (!error)

@@ -46,6 +46,16 @@ struct ncs_phrase ncs_duration(uint64_t duration_ns)
 	return made;
 }
 
+struct ncs_phrase ncs_local_time(time_t seconds)
+{
+	struct ncs_phrase made = { "" };
+	struct tm local;
+
+	if (localtime_r(&seconds, &local))
+		strftime(made.text, sizeof(made.text), "%F %T", &local);
+	return made;
+}
+
 struct ncs_phrase ncs_size(uint64_t bytes)
 {
 	struct ncs_value value = { 0 };

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "analysis/base/append.h"
 #include "analysis/model/communicators.h"
@@ -27,6 +28,10 @@ struct ncs_phrase ncs_phrase(const char *format, ...)
 
 /* Returns a duration: "4.1ms". */
 struct ncs_phrase ncs_duration(uint64_t duration_ns);
+
+/* Returns a time since 1970 by the clock here: "2026-11-24 12:00:00"; "" if it has
+ * none. */
+struct ncs_phrase ncs_local_time(time_t seconds);
 
 /* Returns a number of bytes as nccl-tests does: "64M". */
 struct ncs_phrase ncs_size(uint64_t bytes);
