@@ -19,12 +19,15 @@ static char *written(const char *text, size_t length, size_t *written_length)
 	char *merged = NULL;
 	FILE *complaints = fopen("/dev/null", "w");
 	FILE *file = open_memstream(&merged, written_length);
+	FILE *from = fmemopen((char *)(uintptr_t)text, length, "r");
 
-	if (!file || !complaints)
+	if (!file || !complaints || !from)
 		abort();
 	ncs_options_init(&options);
-	ncs_config_file_parse("ncclstatrc", text, length, &options, complaints);
-	ncs_config_file_merge(file, text, length, &options);
+	ncs_config_file_parse("ncclstatrc", from, &options, complaints);
+	rewind(from);
+	ncs_config_file_merge(file, from, &options);
+	fclose(from);
 	fclose(file);
 	fclose(complaints);
 	return merged;

@@ -6,6 +6,7 @@
  */
 #include "tui/commands/config_file.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -56,80 +57,44 @@ void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 
 enum line_kind { LINE_BLANK, LINE_WRONG, LINE_SETTING };
 
-struct config_line {
-	const char *text; /* not null-terminated; without the newline */
-	size_t length;
-	char name[32];
-	char value[NCS_OPTION_VALUE_MAX];
-};
+#define NAME_BYTES 32
+static_assert(NAME_BYTES == 32 && NCS_OPTION_VALUE_MAX == 4096,
+	      "they are the widths by which a line is read");
 
-static void trim(const char **text, size_t *length)
+/* Reads a line of so many bytes: a name and a value without control characters. */
+static enum line_kind read_line(const char *text, size_t length,
+				char name[NAME_BYTES],
+				char value[NCS_OPTION_VALUE_MAX])
 {
-	while (*length > 0 && isblank((unsigned char)**text)) {
-		(*text)++;
-		(*length)--;
-	}
-	while (*length > 0 && isspace((unsigned char)(*text)[*length - 1]))
-		(*length)--;
-}
+	const char *first = text + strspn(text, " \t\r\n\v\f");
+	size_t end;
 
-/* Copies a part of a line without the blanks around it. Returns false if the
- * part is empty, too long, or contains control characters. */
-static bool copy_part(char *part, size_t size, const char *text, size_t length)
-{
-	trim(&text, &length);
-	if (length == 0 || length >= size)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (iscntrl((unsigned char)text[i]))
-			return false;
-	memcpy(part, text, length);
-	part[length] = '\0';
-	return true;
-}
-
-static enum line_kind read_line(struct config_line *line)
-{
-	const char *text = line->text, *equals;
-	size_t length = line->length;
-
-	trim(&text, &length);
-	if (length == 0 || *text == '#')
+	if (*first == '#' || first == text + length)
 		return LINE_BLANK;
-	equals = memchr(text, '=', length);
-	if (!equals ||
-	    !copy_part(line->name, sizeof(line->name), text,
-		       (size_t)(equals - text)) ||
-	    !copy_part(line->value, sizeof(line->value), equals + 1,
-		       length - (size_t)(equals + 1 - text)))
+	if (strlen(text) < length ||
+	    sscanf(text, " %31[^= \t] = %4095[^\n]", name, value) != 2)
 		return LINE_WRONG;
+	end = strlen(value);
+	/* It may go on. */
+	if (end == NCS_OPTION_VALUE_MAX - 1)
+		return LINE_WRONG;
+	while (isspace((unsigned char)value[end - 1]))
+		value[--end] = '\0';
+	for (const char *at = value; *at; at++)
+		if (iscntrl((unsigned char)*at))
+			return LINE_WRONG;
 	return LINE_SETTING;
-}
-
-/* Takes the next line from the text. Returns false at the end of the text. */
-static bool next_line(const char **text, size_t *length,
-		      struct config_line *line)
-{
-	const char *end;
-
-	if (*length == 0)
-		return false;
-	end = memchr(*text, '\n', *length);
-	line->text = *text;
-	line->length = end ? (size_t)(end - *text) : *length;
-	*length -= line->length + (end != NULL);
-	*text = end ? end + 1 : *text + line->length;
-	return true;
 }
 
 /* --- Reading ------------------------------------------------------------- */
 
 /* Sets the option of a line. Returns false and sets `error` to a message if the
  * line is wrong. */
-static bool take_line(struct config_line *line, struct ncs_options *options,
-		      char *error, size_t size)
+static bool take_line(const char *text, size_t length,
+		      struct ncs_options *options, char *error, size_t size)
 {
-	enum line_kind kind = read_line(line);
+	char name[NAME_BYTES], value[NCS_OPTION_VALUE_MAX];
+	enum line_kind kind = read_line(text, length, name, value);
 	int option;
 
 	if (kind == LINE_BLANK)
@@ -138,20 +103,20 @@ static bool take_line(struct config_line *line, struct ncs_options *options,
 		snprintf(error, size, "a line expects OPTION = VALUE");
 		return false;
 	}
-	option = ncs_options_find(line->name);
+	option = ncs_options_find(name);
 	if (option < 0) {
-		snprintf(error, size, "there is no option --%s", line->name);
-		ncs_options_suggest(line->name, false, error, size);
+		snprintf(error, size, "there is no option --%s", name);
+		ncs_options_suggest(name, false, error, size);
 		return false;
 	}
 	if (ncs_option_rows[option].place == NCS_PLACE_ONCE) {
 		snprintf(error, size,
 			 "--%s expects to be on the command line, not here",
-			 line->name);
+			 name);
 		return false;
 	}
-	return ncs_options_set(options, (enum ncs_option)option, line->value,
-			       error, size);
+	return ncs_options_set(options, (enum ncs_option)option, value, error,
+			       size);
 }
 
 static void complain(FILE *complaints, const char *path, const char *why)
@@ -165,18 +130,22 @@ static void complain(FILE *complaints, const char *path, const char *why)
 	fputc('\n', complaints);
 }
 
-void ncs_config_file_parse(const char *path, const char *text, size_t length,
+void ncs_config_file_parse(const char *path, FILE *file,
 			   struct ncs_options *options, FILE *complaints)
 {
-	char error[COMPLAINT_MAX], why[COMPLAINT_MAX + 32];
-	struct config_line line;
+	char error[COMPLAINT_MAX], why[COMPLAINT_MAX + 32], *text = NULL;
+	size_t size = 0;
+	ssize_t length;
 
-	for (unsigned number = 1; next_line(&text, &length, &line); number++) {
-		if (take_line(&line, options, error, sizeof(error)))
+	for (unsigned number = 1; (length = getline(&text, &size, file)) > 0;
+	     number++) {
+		if (take_line(text, (size_t)length, options, error,
+			      sizeof(error)))
 			continue;
 		snprintf(why, sizeof(why), ":%u: %s", number, error);
 		complain(complaints, path, why);
 	}
+	free(text);
 }
 
 /* Returns the reason why the file cannot be trusted; NULL if it can. */
@@ -195,64 +164,51 @@ static const char *distrust(int file, struct stat *status)
 	return NULL;
 }
 
-/* Reads the whole file into memory that the caller frees. Returns 0; -ENOENT if
- * there is no file; or -EPERM, with the reason in *why. */
-static int read_trusted(const char *path, char **text, size_t *length,
-			mode_t *mode, const char **why)
+/* Opens a file that can be trusted. Returns NULL if there is none, with *why NULL, or
+ * if it cannot be read, with the reason. */
+static FILE *open_trusted(const char *path, mode_t *mode, const char **why)
 {
 	/* O_NONBLOCK: the file may be a pipe without a writer. */
-	int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
-				      O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
+				    O_NOCTTY);
 	struct stat status;
-	ssize_t count = 0;
+	FILE *file = NULL;
 
-	*text = NULL;
-	*length = 0;
-	*why = NULL;
-	if (file < 0) {
-		*why = errno == ELOOP ? "it is a symbolic link" :
-					strerror(errno);
-		return errno == ENOENT ? -ENOENT : -EPERM;
+	if (fd < 0) {
+		*why = errno == ENOENT ? NULL :
+		       errno == ELOOP  ? "it is a symbolic link" :
+					 strerror(errno);
+		return NULL;
 	}
-	*why = distrust(file, &status);
-	*text = *why ? NULL : malloc(FILE_BYTES_MAX);
-	while (*text && *length < FILE_BYTES_MAX &&
-	       (count = read(file, *text + *length, FILE_BYTES_MAX - *length)) >
-		       0)
-		*length += (size_t)count;
-	if (!*why && (!*text || count < 0))
-		*why = strerror(errno);
-	close(file);
-	if (*why) {
-		free(*text);
-		*text = NULL;
-		return -EPERM;
+	*why = distrust(fd, &status);
+	if (!*why) {
+		*mode = status.st_mode & 0777;
+		file = fdopen(fd, "r");
 	}
-	*mode = status.st_mode & 0777;
-	return 0;
+	if (!file)
+		close(fd);
+	return file;
 }
 
 void ncs_config_file_load(const struct ncs_config_file *config,
 			  struct ncs_options *options, FILE *complaints)
 {
-	char why[COMPLAINT_MAX], *text;
+	char why[COMPLAINT_MAX];
 	const char *reason;
-	size_t length;
 	mode_t mode;
-	int error;
+	FILE *file;
 
 	if (!config->path[0])
 		return;
-	error = read_trusted(config->path, &text, &length, &mode, &reason);
-	if (error == -ENOENT && !config->asked)
-		return;
-	if (error) {
-		snprintf(why, sizeof(why), ": not read: %s", reason);
+	file = open_trusted(config->path, &mode, &reason);
+	if (file) {
+		ncs_config_file_parse(config->path, file, options, complaints);
+		fclose(file);
+	} else if (reason || config->asked) {
+		snprintf(why, sizeof(why), ": not read: %s",
+			 reason ? reason : strerror(ENOENT));
 		complain(complaints, config->path, why);
-		return;
 	}
-	ncs_config_file_parse(config->path, text, length, options, complaints);
-	free(text);
 }
 
 /* --- Writing ------------------------------------------------------------- */
@@ -278,15 +234,18 @@ static bool is_default(const struct ncs_options *options,
 	return strcmp(value, usual) == 0;
 }
 
-void ncs_config_file_merge(FILE *file, const char *text, size_t length,
+void ncs_config_file_merge(FILE *file, FILE *from,
 			   const struct ncs_options *options)
 {
 	bool written[NCS_OPTIONS_END] = { false };
-	struct config_line line;
+	char name[NAME_BYTES], value[NCS_OPTION_VALUE_MAX], *text = NULL;
+	size_t size = 0;
+	ssize_t length;
 
-	while (next_line(&text, &length, &line)) {
-		int option = read_line(&line) == LINE_SETTING ?
-				     ncs_options_find(line.name) :
+	while (from && (length = getline(&text, &size, from)) > 0) {
+		int option = read_line(text, (size_t)length, name, value) ==
+					     LINE_SETTING ?
+				     ncs_options_find(name) :
 				     -1;
 
 		if (option >= 0 &&
@@ -295,9 +254,11 @@ void ncs_config_file_merge(FILE *file, const char *text, size_t length,
 			written[option] = true;
 			continue;
 		}
-		fwrite(line.text, 1, line.length, file);
-		fputc('\n', file);
+		fwrite(text, 1, (size_t)length, file);
+		if (text[length - 1] != '\n')
+			fputc('\n', file);
 	}
+	free(text);
 	for (int i = 0; i < NCS_OPTIONS_END; i++)
 		if (ncs_options_is_live((enum ncs_option)i) && !written[i] &&
 		    !is_default(options, (enum ncs_option)i))
@@ -319,8 +280,8 @@ static void make_folders(const char *path)
 }
 
 /* Writes the merged text and closes the descriptor. Returns 0 or -errno. */
-static int write_file(int descriptor, mode_t mode, const char *text,
-		      size_t length, const struct ncs_options *options)
+static int write_file(int descriptor, mode_t mode, FILE *from,
+		      const struct ncs_options *options)
 {
 	FILE *file = fdopen(descriptor, "w");
 	int error = 0;
@@ -330,9 +291,11 @@ static int write_file(int descriptor, mode_t mode, const char *text,
 		close(descriptor);
 		return error;
 	}
-	ncs_config_file_merge(file, text, length, options);
-	if (fflush(file) != 0 || fchmod(descriptor, mode) != 0 ||
-	    fsync(descriptor) != 0)
+	ncs_config_file_merge(file, from, options);
+	if (from && ferror(from))
+		error = -EIO;
+	if (!error && (fflush(file) != 0 || fchmod(descriptor, mode) != 0 ||
+		       fsync(descriptor) != 0))
 		error = -errno;
 	if (fclose(file) != 0 && !error)
 		error = -errno;
@@ -341,27 +304,26 @@ static int write_file(int descriptor, mode_t mode, const char *text,
 
 int ncs_config_file_store(const char *path, const struct ncs_options *options)
 {
-	char sibling[NCS_CONFIG_FILE_PATH_MAX + 8], *text;
+	char sibling[NCS_CONFIG_FILE_PATH_MAX + 8];
 	const char *why;
 	mode_t mode = 0600;
-	size_t length;
+	FILE *from = open_trusted(path, &mode, &why);
 	int error, file;
 
-	error = read_trusted(path, &text, &length, &mode, &why);
-	if (error && error != -ENOENT)
-		return error;
+	if (why)
+		return -EPERM;
 	make_folders(path);
 	snprintf(sibling, sizeof(sibling), "%s.XXXXXX", path);
 	file = mkostemp(sibling, O_CLOEXEC);
 	error = file < 0 ? -errno : 0;
 	if (!error) {
-		error = write_file(file, mode, text ? text : "", length,
-				   options);
+		error = write_file(file, mode, from, options);
 		if (!error && rename(sibling, path) != 0)
 			error = -errno;
 		if (error)
 			unlink(sibling);
 	}
-	free(text);
+	if (from)
+		fclose(from);
 	return error;
 }

@@ -9,7 +9,6 @@
 #define NCS_TUI_COMMANDS_CONFIG_FILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "tui/commands/options.h"
@@ -39,12 +38,12 @@ void ncs_config_file_load(const struct ncs_config_file *config,
  * is a file that cannot be trusted. */
 int ncs_config_file_store(const char *path, const struct ncs_options *options);
 
-/* Read and write a configuration in memory: ncs_config_file_parse() sets
- * options and writes complaints, ncs_config_file_merge() writes the new text to
- * `file`. `path` is only used in messages. */
-void ncs_config_file_parse(const char *path, const char *text, size_t length,
+/* Read and write an open file: ncs_config_file_parse() sets options and writes
+ * complaints, with `path` in them; ncs_config_file_merge() writes the new text of what
+ * is in `from`, which may be NULL, to `file`. */
+void ncs_config_file_parse(const char *path, FILE *file,
 			   struct ncs_options *options, FILE *complaints);
-void ncs_config_file_merge(FILE *file, const char *text, size_t length,
+void ncs_config_file_merge(FILE *file, FILE *from,
 			   const struct ncs_options *options);
 
 #endif

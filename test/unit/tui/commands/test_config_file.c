@@ -22,13 +22,15 @@ static char path[256];
 static void parse_bytes(const char *text, size_t length)
 {
 	size_t size;
-	FILE *file;
+	FILE *file, *from = fmemopen((char *)(uintptr_t)text, length, "r");
 
 	free(complaints);
 	file = open_memstream(&complaints, &size);
 	assert_non_null(file);
+	assert_non_null(from);
 	ncs_options_init(&options);
-	ncs_config_file_parse("rc", text, length, &options, file);
+	ncs_config_file_parse("rc", from, &options, file);
+	fclose(from);
 	fclose(file);
 }
 
@@ -43,9 +45,12 @@ static char *merged(const char *text)
 	char *result = NULL;
 	size_t size;
 	FILE *file = open_memstream(&result, &size);
+	FILE *from = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
 
 	assert_non_null(file);
-	ncs_config_file_merge(file, text, strlen(text), &options);
+	assert_non_null(from);
+	ncs_config_file_merge(file, from, &options);
+	fclose(from);
 	fclose(file);
 	return result;
 }
