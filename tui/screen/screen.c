@@ -44,14 +44,10 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 
 void ncs_screen_release(struct ncs_screen *screen)
 {
-	for (size_t i = 0; i < screen->depth; i++)
-		free(screen->trail[i].focus.name);
-	free(screen->focus.name);
 	free(screen->stacks);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_release(&screen->tables[i]);
 	ncs_marks_clear(&screen->tags);
-	ncs_marks_clear(&screen->selected_before);
 	ncs_diagnosis_release(&screen->diagnosis);
 	ncs_model_release(&screen->model);
 	memset(screen, 0, sizeof(*screen));

@@ -311,60 +311,38 @@ static int tabs_width(const struct ncs_screen *screen, enum tab_names names)
 	return width;
 }
 
-/* Appends the name of what a focus is on. Returns false if that is gone. */
-static bool append_name(const struct ncs_model *model,
-			const struct ncs_focus *focus, char *text, size_t size)
+/* Returns the name of what a focus is on; "" if that is gone. */
+static struct ncs_phrase focus_name(const struct ncs_model *model,
+				    const struct ncs_focus *focus)
 {
-	const struct ncs_communicator *communicator;
-
-	switch (focus->kind) {
-	case NCS_FOCUS_COMMUNICATOR:
-	case NCS_FOCUS_COLLECTIVE:
-		communicator = ncs_communicator_of_key(model, focus->name);
-		if (communicator)
-			ncs_append(text, size, "%s",
-				   ncs_communicator_name(communicator).text);
-		return communicator;
-	case NCS_FOCUS_RANK:
-	case NCS_FOCUS_FUNCTION:
-		for (size_t i = 0; i < model->rank_count; i++)
-			if (strcmp(model->ranks[i]->id, focus->name) == 0) {
-				ncs_append(text, size, "%s",
-					   ncs_rank_name(model->ranks[i]).text);
-				return true;
-			}
-		return false;
-	case NCS_FOCUS_NODE:
-		ncs_append(text, size, "%s", focus->name);
-		for (size_t i = 0; i < model->node_count; i++)
-			if (strcmp(model->nodes[i].name, focus->name) == 0)
-				return true;
-		return false;
-	case NCS_FOCUS_ALL:
-		break;
-	}
-	return true;
+	for (size_t i = 0; i < model->communicator_count; i++)
+		if (ncs_grid_id(model->communicators[i].key) == focus->id)
+			return ncs_communicator_name(&model->communicators[i]);
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_grid_id(model->ranks[i]->id) == focus->id)
+			return ncs_rank_name(model->ranks[i]);
+	for (size_t i = 0; i < model->node_count; i++)
+		if (ncs_grid_id(model->nodes[i].name) == focus->id)
+			return ncs_phrase("%s", model->nodes[i].name);
+	return (struct ncs_phrase){ "" };
 }
 
 bool ncs_focus_is_gone(const struct ncs_screen *screen,
 		       const struct ncs_focus *focus)
 {
-	char name[1] = "";
-
-	return !append_name(&screen->model, focus, name, sizeof(name));
+	return focus->kind != NCS_FOCUS_ALL &&
+	       !focus_name(&screen->model, focus).text[0];
 }
 
 static void append_focus(const struct ncs_screen *screen,
 			 const struct ncs_focus *focus, char *text, size_t size)
 {
-	char name[160] = "";
+	struct ncs_phrase name = focus_name(&screen->model, focus);
 
 	if (focus->kind == NCS_FOCUS_ALL)
 		return;
 	ncs_append(text, size, " %s %s", ncs_term_symbol(NCS_SYMBOL_BELOW),
-		   append_name(&screen->model, focus, name, sizeof(name)) ?
-			   name :
-			   "gone");
+		   name.text[0] ? name.text : "gone");
 	if (focus->kind == NCS_FOCUS_FUNCTION ||
 	    focus->kind == NCS_FOCUS_COLLECTIVE)
 		ncs_append(text, size, " %s %s",

@@ -2,17 +2,12 @@
 /* Moves from view to view; see screen_actions.h. Must not draw. */
 #include "tui/screen/screen_actions.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/model/stragglers.h"
 #include "tui/table/table.h"
 
 static void forget_trail(struct ncs_screen *screen)
 {
-	while (screen->depth > 0)
-		free(screen->trail[--screen->depth].focus.name);
-	free(screen->focus.name);
+	screen->depth = 0;
 	screen->focus = (struct ncs_focus){ 0 };
 }
 
@@ -72,14 +67,10 @@ static bool go_down(struct ncs_screen *screen, enum ncs_view view,
 		    unsigned function)
 {
 	const struct ncs_channel_view *channel = selected_channel(screen);
-	struct ncs_crumb *crumb = &screen->trail[screen->depth];
-	char *copy = strdup(name);
 
-	if (!copy || screen->depth == NCS_TRAIL_MAX) {
-		free(copy);
+	if (screen->depth == NCS_TRAIL_MAX)
 		return false;
-	}
-	*crumb = (struct ncs_crumb){
+	screen->trail[screen->depth++] = (struct ncs_crumb){
 		.view = screen->view,
 		.focus = screen->focus,
 		.channel = channel && screen->view == NCS_VIEW_CHANNEL ?
@@ -90,8 +81,7 @@ static bool go_down(struct ncs_screen *screen, enum ncs_view view,
 	};
 	ncs_grid_select(ncs_screen_table(screen),
 			ncs_screen_table(screen)->selected);
-	screen->depth++;
-	screen->focus = (struct ncs_focus){ kind, copy, function };
+	screen->focus = (struct ncs_focus){ kind, ncs_grid_id(name), function };
 	screen->view = view;
 	ncs_screen_build(screen);
 	return true;
@@ -130,7 +120,6 @@ bool ncs_screen_go_up(struct ncs_screen *screen)
 	if (screen->depth == 0)
 		return false;
 	crumb = &screen->trail[--screen->depth];
-	free(screen->focus.name);
 	screen->focus = crumb->focus;
 	screen->view = crumb->view;
 	ncs_screen_build(screen);

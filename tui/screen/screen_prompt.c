@@ -47,21 +47,15 @@ static unsigned answer(struct ncs_screen *screen, int code)
 static void remember_selected(struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row = ncs_screen_selected(screen);
-	struct ncs_grid_key key;
 
-	ncs_marks_clear(&screen->selected_before);
-	if (!row)
-		return;
-	ncs_grid_row_key(row, &key);
-	/* Without memory there is nothing to go back to. */
-	ncs_marks_add(&screen->selected_before, &key, false);
+	screen->selected_before = (struct ncs_grid_key){ 0 };
+	if (row)
+		ncs_grid_row_key(row, &screen->selected_before);
 }
 
 static void select_before(struct ncs_screen *screen)
 {
-	if (screen->selected_before.count > 0)
-		ncs_grid_select_key(ncs_screen_table(screen),
-				    &screen->selected_before.marks[0].key);
+	ncs_grid_select_key(ncs_screen_table(screen), &screen->selected_before);
 }
 
 void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)

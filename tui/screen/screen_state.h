@@ -109,8 +109,9 @@ struct ncs_screen {
 
 	enum ncs_prompt prompt;
 	char typed[128];
-	/* The row that was selected when the prompt was opened, if any. */
-	struct ncs_marks selected_before;
+	/* The row that was selected when the prompt was opened; of zeros if none
+	 * was. */
+	struct ncs_grid_key selected_before;
 	char search[128];
 	bool finds_nothing; /* what is typed to search for */
 	char filter[128];

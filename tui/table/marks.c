@@ -11,6 +11,17 @@
 #include "analysis/model/range_totals.h"
 #include "analysis/views/timeline.h"
 #include "shm/array.h"
+#include "shm/hash.h"
+
+uint64_t ncs_grid_id(const char *text)
+{
+	uint64_t id = 0;
+
+	do
+		id = ncs_hash_add(id, (unsigned char)*text);
+	while (*text++);
+	return id;
+}
 
 static void key_of_channel(const struct ncs_channel_view *channel,
 			   struct ncs_grid_key *key)
@@ -26,18 +37,18 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 
 	*key = (struct ncs_grid_key){ .view = row->view, .channel = -1 };
 	if (row->communicator) {
-		key->id = row->communicator->key;
+		key->id = ncs_grid_id(row->communicator->key);
 		if (row->view == NCS_VIEW_COLLECTIVE)
 			key->index = row->index;
 		return;
 	}
 	if (row->node) {
-		key->id = row->node->name;
+		key->id = ncs_grid_id(row->node->name);
 		if (row->finding)
 			key->index = row->finding->verdict;
 		return;
 	}
-	key->id = row->rank->id;
+	key->id = ncs_grid_id(row->rank->id);
 	switch (row->view) {
 	case NCS_VIEW_FUNCTION:
 		key->index = row->index;
@@ -69,9 +80,9 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 
 bool ncs_grid_key_is(const struct ncs_grid_key *a, const struct ncs_grid_key *b)
 {
-	return a->view == b->view && a->index == b->index &&
+	return a->view == b->view && a->id == b->id && a->index == b->index &&
 	       a->channel == b->channel && a->send == b->send &&
-	       a->peer == b->peer && strcmp(a->id, b->id) == 0;
+	       a->peer == b->peer;
 }
 
 static struct ncs_mark *find(const struct ncs_marks *marks,
@@ -85,8 +96,6 @@ static struct ncs_mark *find(const struct ncs_marks *marks,
 
 void ncs_marks_clear(struct ncs_marks *marks)
 {
-	for (size_t i = 0; i < marks->count; i++)
-		free(marks->marks[i].id);
 	free(marks->marks);
 	memset(marks, 0, sizeof(*marks));
 }
@@ -95,7 +104,6 @@ bool ncs_marks_add(struct ncs_marks *marks, const struct ncs_grid_key *key,
 		   bool whole)
 {
 	struct ncs_mark *mark = find(marks, key);
-	char *id;
 
 	if (mark) {
 		mark->whole = mark->whole || whole;
@@ -104,12 +112,7 @@ bool ncs_marks_add(struct ncs_marks *marks, const struct ncs_grid_key *key,
 	if (ncs_array_reserve(&marks->marks, &marks->capacity, marks->count + 1,
 			      sizeof(*marks->marks)) != 0)
 		return false;
-	id = strdup(key->id);
-	if (!id)
-		return false;
-	mark = &marks->marks[marks->count++];
-	*mark = (struct ncs_mark){ .key = *key, .id = id, .whole = whole };
-	mark->key.id = id;
+	marks->marks[marks->count++] = (struct ncs_mark){ *key, whole };
 	return true;
 }
 
@@ -119,7 +122,6 @@ bool ncs_marks_remove(struct ncs_marks *marks, const struct ncs_grid_key *key)
 
 	if (!mark)
 		return false;
-	free(mark->id);
 	*mark = marks->marks[--marks->count];
 	return true;
 }
@@ -136,9 +138,10 @@ static bool belongs_to(const struct ncs_row *row,
 	const struct ncs_communicator *communicator = ncs_row_communicator(row);
 
 	if (key->view == NCS_VIEW_COMMUNICATOR)
-		return communicator && strcmp(communicator->key, key->id) == 0;
+		return communicator &&
+		       ncs_grid_id(communicator->key) == key->id;
 	return key->view == NCS_VIEW_RANK && row->rank &&
-	       strcmp(row->rank->id, key->id) == 0;
+	       ncs_grid_id(row->rank->id) == key->id;
 }
 
 bool ncs_marks_cover(const struct ncs_marks *marks, const struct ncs_row *row)
@@ -161,7 +164,7 @@ bool ncs_marks_cover(const struct ncs_marks *marks, const struct ncs_row *row)
 bool ncs_marks_touch(const struct ncs_marks *marks, const struct ncs_rank *rank)
 {
 	for (size_t i = 0; i < marks->count; i++)
-		if (strcmp(marks->marks[i].key.id, rank->id) == 0)
+		if (marks->marks[i].key.id == ncs_grid_id(rank->id))
 			return true;
 	return false;
 }

@@ -17,15 +17,17 @@ struct ncs_grid_key {
 	/* NCS_VIEW_RANK also for a proxy thread, which is named like its rank,
 	 * and for a segment that cannot be read. */
 	enum ncs_view view;
-	const char *id; /* the communicator's key or the rank's id */
+	uint64_t id; /* of the communicator's key, the rank's id or the node's name */
 	uint64_t index; /* function, verdict, range, class or track */
 	int channel;    /* -1 if the row is not of a channel */
 	bool send;
 	int peer;
 };
 
-/* Gets the name of a row of the model. The id in the name belongs to the
- * model. */
+/* Returns the number that stands for a text in names of rows; not 0. */
+uint64_t ncs_grid_id(const char *text);
+
+/* Gets the name of a row of the model. */
 void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key);
 
 /* Whether two names are equal. */
@@ -34,7 +36,6 @@ bool ncs_grid_key_is(const struct ncs_grid_key *a,
 
 struct ncs_mark {
 	struct ncs_grid_key key;
-	char *id;   /* memory of key.id, owned by the mark */
 	/* The mark includes all rows that belong to this row, in every view. */
 	bool whole;
 };

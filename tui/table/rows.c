@@ -73,15 +73,16 @@ bool ncs_grid_cell(const struct ncs_grid *table,
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 {
 	if (row->of)
-		*key = (struct ncs_grid_key){ .view = NCS_VIEW_NODE,
-					      .id = row->of->place ?
-							    row->of->place :
-							    "",
-					      .index = row->of->alike,
-					      .channel = -1 };
+		*key = (struct ncs_grid_key){
+			.view = NCS_VIEW_NODE,
+			.id = row->of->place ? ncs_grid_id(row->of->place) : 0,
+			.index = row->of->alike,
+			.channel = -1
+		};
 	else if (row->unreadable)
 		*key = (struct ncs_grid_key){ .view = NCS_VIEW_RANK,
-					      .id = row->unreadable->id,
+					      .id = ncs_grid_id(
+						      row->unreadable->id),
 					      .channel = -1 };
 	else
 		ncs_grid_key_of(&row->row, key);

@@ -118,7 +118,6 @@ struct ncs_grid {
 	bool pinned;
 	bool following; /* keep the pinned row selected even while it is gone */
 	struct ncs_grid_key key; /* name of the pinned row */
-	char *key_id;            /* memory of key.id, owned by the table */
 	size_t top;              /* first row on the screen */
 	/* Set when the table was last drawn: lines of the screen. */
 	int header_y;
@@ -142,9 +141,9 @@ enum ncs_focus_kind {
 
 struct ncs_focus {
 	enum ncs_focus_kind kind;
-	/* The communicator's key, the rank's id or the node's name; NULL for
-	 * all. */
-	char *name;
+	/* ncs_grid_id() of the communicator's key, the rank's id or the node's
+	 * name; 0 for all. */
+	uint64_t id;
 	/* Only for NCS_FOCUS_COLLECTIVE and NCS_FOCUS_FUNCTION. */
 	unsigned function;
 };
@@ -178,8 +177,7 @@ const char *ncs_grid_title(const struct ncs_grid *table,
 /* Whether the table is sorted from the largest value down. */
 bool ncs_grid_is_downwards(const struct ncs_grid *table);
 
-/* Gets the name of a row, readable or not. The id in the name belongs to the
- * model. */
+/* Gets the name of a row, readable or not. */
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key);
 
 /* Whether a row has this name. */

@@ -46,7 +46,6 @@ void ncs_grid_release(struct ncs_grid *table)
 {
 	free(table->rows);
 	free(table->scratch);
-	free(table->key_id);
 	ncs_marks_clear(&table->tree.other);
 	ncs_folds_release(&table->folds);
 	memset(table, 0, sizeof(*table));
@@ -144,17 +143,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 /* Remembers the name of a row, which is selected. */
 static void pin_row(struct ncs_grid *table, const struct ncs_grid_row *row)
 {
-	struct ncs_grid_key key;
-	char *id;
-
-	ncs_grid_row_key(row, &key);
-	id = strdup(key.id);
-	if (!id)
-		return;
-	free(table->key_id);
-	table->key = key;
-	table->key.id = id;
-	table->key_id = id;
+	ncs_grid_row_key(row, &table->key);
 	table->pinned = true;
 }
 
@@ -183,36 +172,30 @@ static void find_selected(struct ncs_grid *table)
 		pin(table);
 }
 
-/* Whether a rank is of the node that has a name. */
-static bool is_of_node(const struct ncs_rank *rank,
-		       const struct ncs_model *model, const char *name)
-{
-	return rank->node < model->node_count &&
-	       strcmp(model->nodes[rank->node].name, name) == 0;
-}
-
 static bool is_in_focus(const struct ncs_row *row,
 			const struct ncs_model *model,
 			const struct ncs_focus *focus)
 {
+	const struct ncs_rank *rank = row->rank;
+
 	switch (focus->kind) {
 	case NCS_FOCUS_COMMUNICATOR:
-		return row->rank && row->rank->communicator &&
-		       strcmp(row->rank->communicator->key, focus->name) == 0;
+		return rank && rank->communicator &&
+		       ncs_grid_id(rank->communicator->key) == focus->id;
 	case NCS_FOCUS_COLLECTIVE:
 		return row->view == NCS_VIEW_FUNCTION &&
-		       row->index == focus->function &&
-		       row->rank->communicator &&
-		       strcmp(row->rank->communicator->key, focus->name) == 0;
+		       row->index == focus->function && rank->communicator &&
+		       ncs_grid_id(rank->communicator->key) == focus->id;
 	case NCS_FOCUS_RANK:
-		return row->rank && strcmp(row->rank->id, focus->name) == 0;
+		return rank && ncs_grid_id(rank->id) == focus->id;
 	case NCS_FOCUS_FUNCTION:
 		return row->view == NCS_VIEW_CLASS &&
-		       strcmp(row->rank->id, focus->name) == 0 &&
-		       row->rank->now.classes[row->index].function ==
+		       ncs_grid_id(rank->id) == focus->id &&
+		       rank->now.classes[row->index].function ==
 			       focus->function;
 	case NCS_FOCUS_NODE:
-		return row->rank && is_of_node(row->rank, model, focus->name);
+		return rank && rank->node < model->node_count &&
+		       ncs_grid_id(model->nodes[rank->node].name) == focus->id;
 	case NCS_FOCUS_ALL:
 		break;
 	}
@@ -365,7 +348,7 @@ static bool has_channel(const struct ncs_grid_row *row, const void *what)
 
 	ncs_grid_row_key(row, &own);
 	return own.channel == key->channel && own.send == key->send &&
-	       own.peer == key->peer && (!key->id || !strcmp(own.id, key->id));
+	       own.peer == key->peer && (key->id == 0 || own.id == key->id);
 }
 
 bool ncs_grid_select_like(struct ncs_grid *table,

@@ -237,8 +237,9 @@ TEST(focus_limits_rows_to_one_rank)
 	for (int i = 0; i < 3; i++)
 		add_waiting(scripted, i, SECOND);
 	scripted_pass(scripted, SECOND);
-	query.focus = (struct ncs_focus){ NCS_FOCUS_RANK,
-					  scripted_rank(scripted, 1)->id, 0 };
+	query.focus = (struct ncs_focus){
+		NCS_FOCUS_RANK, ncs_grid_id(scripted_rank(scripted, 1)->id), 0
+	};
 	init(&table, NCS_VIEW_CHANNEL);
 	ncs_grid_build(&table, &query);
 	assert_int_equal(table.count, 1);
