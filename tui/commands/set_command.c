@@ -87,20 +87,17 @@ void ncs_targets_release(struct ncs_targets *targets)
 
 /* --- Asking -------------------------------------------------------------- */
 
-/* Writes the request to each target. Sets words[i] to the request to target i,
- * 0 if that target cannot be asked. Returns the number of targets asked. */
-static size_t ask(const struct ncs_targets *targets,
-		  const struct ncs_change *change, uint64_t *words)
+/* Writes the request to each target. Returns the number of targets asked. */
+static size_t ask(struct ncs_targets *targets, const struct ncs_change *change)
 {
 	size_t asked = 0;
 
 	for (size_t i = 0; i < targets->count; i++) {
-		const struct ncs_target *target = &targets->targets[i];
+		struct ncs_target *target = &targets->targets[i];
 
-		words[i] = 0;
 		if (!target->remote)
 			continue;
-		words[i] = ncs_control_change(
+		target->word = ncs_control_change(
 			ncs_remote_control(target->remote), change);
 		asked++;
 	}
@@ -141,23 +138,20 @@ size_t ncs_set_ask(const struct ncs_model *model,
 		   const struct ncs_change *change, char *text, size_t size)
 {
 	struct ncs_targets targets;
-	uint64_t *words = NULL;
 	char what[256];
 	size_t asked = 0;
 
 	ncs_set_text(change, what, sizeof(what));
-	if (ncs_targets_find(&targets, model, filter) == 0)
-		words = calloc(targets.count + 1, sizeof(*words));
-	if (words)
-		asked = ask(&targets, change, words);
-	if (!words)
+	if (ncs_targets_find(&targets, model, filter) != 0) {
 		snprintf(text, size, "%s", strerror(ENOMEM));
-	else if (targets.count == 0)
+	} else if (targets.count == 0) {
 		snprintf(text, size, "there is no process to ask");
-	else
+	} else {
+		asked = ask(&targets, change);
 		snprintf(text, size, "asked %zu %s for %s", asked,
 			 processes(asked), what);
-	for (size_t i = 0; words && i < targets.count; i++) {
+	}
+	for (size_t i = 0; i < targets.count; i++) {
 		if (targets.targets[i].remote)
 			continue;
 		ncs_append(text, size, "; not process %" PRIu32 ": %s",
@@ -165,7 +159,6 @@ size_t ncs_set_ask(const struct ncs_model *model,
 			   targets.targets[i].why);
 		break;
 	}
-	free(words);
 	ncs_targets_release(&targets);
 	return asked;
 }
@@ -186,28 +179,26 @@ settings_of(const struct ncs_model *model, const struct ncs_target *target)
 }
 
 static bool has_answered(const struct ncs_model *model,
-			 const struct ncs_target *target, uint64_t word)
+			 const struct ncs_target *target)
 {
 	const struct ncs_settings_view *settings = settings_of(model, target);
 
 	return settings && settings->asked != 0 &&
-	       ncs_request_is_since(settings->asked, word);
+	       ncs_request_is_since(settings->asked, target->word);
 }
 
 static bool all_have_answered(const struct ncs_model *model,
-			      const struct ncs_targets *targets,
-			      const uint64_t *words)
+			      const struct ncs_targets *targets)
 {
 	for (size_t i = 0; i < targets->count; i++)
-		if (words[i] != 0 &&
-		    !has_answered(model, &targets->targets[i], words[i]))
+		if (targets->targets[i].word != 0 &&
+		    !has_answered(model, &targets->targets[i]))
 			return false;
 	return true;
 }
 
 static void wait_for_answers(struct ncs_model *model, struct ncs_source *source,
-			     const struct ncs_targets *targets,
-			     const uint64_t *words)
+			     const struct ncs_targets *targets)
 {
 	static const struct timespec pause = { 0, REFRESH_NS };
 	uint64_t start_ns = ncs_clock_monotonic_ns(), now_ns;
@@ -215,7 +206,7 @@ static void wait_for_answers(struct ncs_model *model, struct ncs_source *source,
 	do {
 		now_ns = ncs_clock_monotonic_ns();
 		ncs_model_update(model, source, now_ns);
-		if (all_have_answered(model, targets, words))
+		if (all_have_answered(model, targets))
 			break;
 		nanosleep(&pause, NULL);
 	} while (now_ns - start_ns < PATIENCE_NS);
@@ -235,8 +226,7 @@ static void append_lease(const struct ncs_settings_view *settings,
 /* Prints the answer of a process. Returns false if the process does not comply
  * with the request. */
 static bool describe(const struct ncs_model *model,
-		     const struct ncs_target *target, uint64_t word, char *text,
-		     size_t size)
+		     const struct ncs_target *target, char *text, size_t size)
 {
 	const struct ncs_settings_view *settings = settings_of(model, target);
 	char detail[256];
@@ -250,7 +240,7 @@ static bool describe(const struct ncs_model *model,
 		return false;
 	}
 	ncs_detail_text(&settings->in_force, detail, sizeof(detail));
-	if (!has_answered(model, target, word)) {
+	if (!has_answered(model, target)) {
 		snprintf(text, size,
 			 "asked; it has made no NCCL call since; until then %s",
 			 detail);
@@ -266,8 +256,7 @@ static bool describe(const struct ncs_model *model,
 }
 
 static bool print_answers(FILE *file, const struct ncs_model *model,
-			  const struct ncs_targets *targets,
-			  const uint64_t *words)
+			  const struct ncs_targets *targets)
 {
 	char text[512];
 	bool good = true;
@@ -275,7 +264,7 @@ static bool print_answers(FILE *file, const struct ncs_model *model,
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct ncs_target *target = &targets->targets[i];
 
-		good &= describe(model, target, words[i], text, sizeof(text));
+		good &= describe(model, target, text, sizeof(text));
 		ncs_print(file, "pid $n$s$s: $s\n", (size_t)target->pid,
 			  target->comm[0] ? " " : "", target->comm, text);
 	}
@@ -310,24 +299,18 @@ static void say_nothing_found(const struct ncs_options *options,
 }
 
 static int set(const struct ncs_command_input *input, struct ncs_model *model,
-	       const struct ncs_targets *targets)
+	       struct ncs_targets *targets)
 {
 	const struct ncs_change *change = &input->options->change;
-	uint64_t *words = calloc(targets->count + 1, sizeof(*words));
+	size_t asked = ask(targets, change);
 	char what[256];
-	size_t asked;
-	bool all_comply;
 
-	if (!words)
-		return NCS_EXIT_NOTHING;
 	ncs_set_text(change, what, sizeof(what));
-	asked = ask(targets, change, words);
 	fprintf(input->file, "asked %zu %s for %s\n", asked, processes(asked),
 		what);
-	wait_for_answers(model, input->source, targets, words);
-	all_comply = print_answers(input->file, model, targets, words);
-	free(words);
-	return all_comply ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+	wait_for_answers(model, input->source, targets);
+	return print_answers(input->file, model, targets) ? NCS_EXIT_OK :
+							    NCS_EXIT_NOTHING;
 }
 
 int ncs_set_run(const struct ncs_command_input *input)

@@ -21,6 +21,7 @@ struct ncs_target {
 	char comm[128]; /* name of its first communicator, not cleaned */
 	struct ncs_remote *remote; /* NULL if it cannot be asked */
 	char why[160];             /* why it cannot be asked */
+	uint64_t word; /* the request of --set that it was asked; 0: none */
 };
 
 struct ncs_targets {
