@@ -102,8 +102,7 @@ static bool is_mistyped(int count, char **words)
 		return false;
 	ncs_nearest_begin(&nearest, words[1], strlen(words[1]));
 	for (size_t i = 0; i < ncs_subcommand_count; i++)
-		ncs_nearest_try(&nearest, ncs_subcommands[i].name,
-				strlen(ncs_subcommands[i].name));
+		ncs_nearest_try(&nearest, ncs_subcommands[i].name);
 	ncs_nearest_append(&nearest, "ncclstat ", text, sizeof(text));
 	if (!text[0])
 		ncs_options_suggest(words[1], true, text, sizeof(text));

@@ -54,7 +54,7 @@ static void complain(const struct names *names, const char *word, size_t length,
 	ncs_nearest_begin(&nearest, word + (word[0] == '-'),
 			  length - (word[0] == '-'));
 	for (unsigned i = 0; (name = names->name(names->format, i)); i++)
-		ncs_nearest_try(&nearest, name, strlen(name));
+		ncs_nearest_try(&nearest, name);
 	snprintf(error, error_size, "--%s: '%.*s' is no %s", names->option,
 		 (int)length, word, names->of);
 	ncs_nearest_append(&nearest, "", error, error_size);

@@ -122,8 +122,7 @@ static bool suggest_for(const char *item, char *text, size_t size)
 	ncs_nearest_begin(&of_views, item, strcspn(item, ":"));
 	ncs_nearest_begin(&of_titles, word, strlen(word));
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
-		ncs_nearest_try(&of_views, ncs_views[i].option,
-				strlen(ncs_views[i].option));
+		ncs_nearest_try(&of_views, ncs_views[i].option);
 	if (colon && of_views.distance > 0) {
 		ncs_append(text, size, ": no view '%.*s'",
 			   (int)strcspn(item, ":"), item);
@@ -133,9 +132,8 @@ static bool suggest_for(const char *item, char *text, size_t size)
 	for (size_t i = 0; i < ncs_column_count; i++)
 		if (!colon || strncmp(ncs_views[ncs_columns[i].view].option,
 				      item, (size_t)(colon - item)) == 0)
-			ncs_nearest_try(&of_titles, ncs_columns[i].title,
-					strlen(ncs_columns[i].title));
-#define X(title, name) ncs_nearest_try(&of_titles, name, strlen(name));
+			ncs_nearest_try(&of_titles, ncs_columns[i].title);
+#define X(title, name) ncs_nearest_try(&of_titles, name);
 	NCS_COLUMN_NAMES(X)
 #undef X
 	if (of_titles.distance == 0)

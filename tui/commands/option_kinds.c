@@ -429,7 +429,7 @@ void ncs_setting_suggest(const char *setting, char *text, size_t size)
 					    ncs_event_group_name(
 						    (unsigned)(i - count));
 
-			ncs_nearest_try(&nearest, word, strlen(word));
+			ncs_nearest_try(&nearest, word);
 		}
 		if (nearest.name && nearest.distance > 0 &&
 		    !isdigit((unsigned char)*setting)) {
@@ -464,8 +464,7 @@ static bool take_metrics(const struct ncs_option_input *input)
 		 "--metrics: there is no metric '%s'", wrong);
 	ncs_nearest_begin(&nearest, wrong, strlen(wrong));
 	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
-		ncs_nearest_try(&nearest, ncs_metric_rows[i].name,
-				strlen(ncs_metric_rows[i].name));
+		ncs_nearest_try(&nearest, ncs_metric_rows[i].name);
 	ncs_nearest_append(&nearest, "", input->why, input->why_size);
 	ncs_append(input->why, input->why_size,
 		   "%s ncclstat-metrics(7) lists them",

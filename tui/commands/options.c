@@ -23,8 +23,7 @@ void ncs_options_suggest(const char *word, bool modes_only, char *text,
 	ncs_nearest_begin(&nearest, word, strcspn(word, "="));
 	for (int i = 0; i < NCS_OPTIONS_END; i++)
 		if (!modes_only || ncs_option_rows[i].mode != NCS_MODE_LIVE)
-			ncs_nearest_try(&nearest, ncs_option_rows[i].name,
-					strlen(ncs_option_rows[i].name));
+			ncs_nearest_try(&nearest, ncs_option_rows[i].name);
 	ncs_nearest_append(&nearest, "--", text, size);
 }
 

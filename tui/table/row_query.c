@@ -267,8 +267,7 @@ void ncs_row_query_hint(enum ncs_view view, const char *query, char *text,
 		for (size_t i = 0; i < ncs_column_count; i++)
 			if (ncs_columns[i].view == view ||
 			    ncs_columns[i].view == NCS_VIEW_RANK)
-				ncs_nearest_try(&nearest, ncs_columns[i].title,
-						strlen(ncs_columns[i].title));
+				ncs_nearest_try(&nearest, ncs_columns[i].title);
 		snprintf(text, size, "no column '%s'", title);
 		ncs_nearest_append(&nearest, "", text, size);
 		return;

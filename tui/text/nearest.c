@@ -59,8 +59,8 @@ void ncs_nearest_begin(struct ncs_nearest *nearest, const char *word,
 	};
 }
 
-void ncs_nearest_try(struct ncs_nearest *nearest, const char *name,
-		     size_t length)
+static void try_bytes(struct ncs_nearest *nearest, const char *name,
+		      size_t length)
 {
 	unsigned distance;
 
@@ -74,12 +74,17 @@ void ncs_nearest_try(struct ncs_nearest *nearest, const char *name,
 	nearest->name_length = length;
 }
 
+void ncs_nearest_try(struct ncs_nearest *nearest, const char *name)
+{
+	try_bytes(nearest, name, strlen(name));
+}
+
 void ncs_nearest_try_choices(struct ncs_nearest *nearest, const char *choices)
 {
 	for (;;) {
 		size_t length = strcspn(choices, "|");
 
-		ncs_nearest_try(nearest, choices, length);
+		try_bytes(nearest, choices, length);
 		if (!choices[length])
 			return;
 		choices += length + 1;

@@ -23,10 +23,9 @@ struct ncs_nearest {
 void ncs_nearest_begin(struct ncs_nearest *nearest, const char *word,
 		       size_t length);
 
-/* Tries a name of so many bytes. The first of several that are equally near is
- * kept. Case does not count. */
-void ncs_nearest_try(struct ncs_nearest *nearest, const char *name,
-		     size_t length);
+/* Tries a name. The first of several that are equally near is kept. Case does not
+ * count. */
+void ncs_nearest_try(struct ncs_nearest *nearest, const char *name);
 
 /* Tries each of the words of "one|two|three". */
 void ncs_nearest_try_choices(struct ncs_nearest *nearest, const char *choices);
