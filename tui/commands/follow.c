@@ -59,6 +59,12 @@ struct ncs_agent_call ncs_follow_call(const struct ncs_options *options)
 /* Returns how the options have agents started. */
 static struct ncs_launch launch_of(const struct ncs_options *options)
 {
+	const char *const targets[] = {
+		[NCS_AGENTS_BY_HOSTS] = options->hosts,
+		[NCS_AGENTS_BY_SLURM] = options->slurm,
+		[NCS_AGENTS_BY_KUBE] = options->kube,
+		[NCS_AGENTS_BY_COMMAND] = options->from,
+	};
 	struct ncs_launch launch = {
 		.exclude = options->exclude,
 		.call = ncs_follow_call(options),
@@ -69,20 +75,10 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 		launch.call.interval_ns = options->interval_ns / 2;
 	if (launch.call.interval_ns < NCS_INTERVAL_MIN_NS)
 		launch.call.interval_ns = NCS_INTERVAL_MIN_NS;
-
-	if (options->hosts) {
-		launch.way = NCS_AGENTS_BY_HOSTS;
-		launch.target = options->hosts;
-	} else if (options->slurm) {
-		launch.way = NCS_AGENTS_BY_SLURM;
-		launch.target = options->slurm;
-	} else if (options->kube) {
-		launch.way = NCS_AGENTS_BY_KUBE;
-		launch.target = options->kube;
-	} else {
-		launch.way = NCS_AGENTS_BY_COMMAND;
-		launch.target = options->from;
-	}
+	/* One of them is given. */
+	while (!targets[launch.way])
+		launch.way++;
+	launch.target = targets[launch.way];
 	return launch;
 }
 
