@@ -55,8 +55,6 @@ void ncs_screen_collect(struct ncs_screen *screen)
 			.column = screen->tables[i].sort,
 			.inverted = screen->tables[i].inverted,
 		};
-	options->scheme = ncs_term_scheme();
-	options->symbols = ncs_term_symbols();
 }
 
 /* Shows the value of an option, and the reason if it has no visible effect. */

@@ -320,16 +320,6 @@ void ncs_term_set_symbols(enum ncs_symbol_set set)
 	term.symbols = set;
 }
 
-enum ncs_scheme ncs_term_scheme(void)
-{
-	return term.scheme;
-}
-
-enum ncs_symbol_set ncs_term_symbols(void)
-{
-	return term.symbols;
-}
-
 bool ncs_term_has_colors(void)
 {
 	return term.has_colors;

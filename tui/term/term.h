@@ -160,14 +160,12 @@ void ncs_term_repaint(void);
 int ncs_term_height(void);
 int ncs_term_width(void);
 
-/* Set and get the scheme and the symbols that the user wants; the defaults are
+/* Set the scheme and the symbols that the user wants; the defaults are
  * the first values of each enum. A terminal without colours shows every scheme
  * as mono; in a locale other than UTF-8, every set of symbols is shown as
  * ASCII. */
 void ncs_term_set_scheme(enum ncs_scheme scheme);
 void ncs_term_set_symbols(enum ncs_symbol_set symbols);
-enum ncs_scheme ncs_term_scheme(void);
-enum ncs_symbol_set ncs_term_symbols(void);
 
 /* Whether the terminal can show colours, and symbols other than ASCII. */
 bool ncs_term_has_colors(void);

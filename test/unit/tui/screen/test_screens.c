@@ -1294,6 +1294,7 @@ TEST(colorblind_scheme_matches_picture)
 	compare("colorblind");
 	stop();
 	start_type("xterm", &colored);
+	screen.options.scheme = NCS_SCHEME_NORMAL;
 	press("C");
 	draw();
 	compare("colorblind-8");
