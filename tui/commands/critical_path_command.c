@@ -24,7 +24,7 @@ struct path_drawing {
 	uint32_t rank_word, peer_word, number_word, bytes_word;
 	/* Tracks by scenario and rank of the job. */
 	struct ncs_slice_tracks *tracks;
-	char (*names)[300]; /* names of tracks by rank of the job */
+	struct ncs_phrase *names; /* names of tracks by rank of the job */
 };
 
 struct path_run {
@@ -412,8 +412,8 @@ static bool prepare_scenarios(const struct path_run *run,
 	if (!drawing->tracks || !drawing->names)
 		return false;
 	for (uint32_t i = 0; i < run->rank_count; i++)
-		ncs_path_rank_name(run->recording, run->owners, i, 0,
-				   drawing->names[i], sizeof(drawing->names[i]));
+		drawing->names[i] =
+			ncs_path_rank_name(run->recording, run->owners, i, 0);
 	for (size_t k = 0; k < count; k++) {
 		char name[300];
 		uint32_t root;
@@ -426,7 +426,7 @@ static bool prepare_scenarios(const struct path_run *run,
 				(struct ncs_slice_tracks){
 					.parent = root,
 					.place = i,
-					.name = drawing->names[i],
+					.name = drawing->names[i].text,
 				};
 	}
 	return true;

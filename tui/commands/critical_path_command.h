@@ -12,6 +12,7 @@
 #include "record/export/trace_writer.h"
 #include "record/read/recorded_operations.h"
 #include "tui/commands/commands.h"
+#include "tui/text/words.h"
 
 /* Adds the path to a trace, on a track of its own. For each --what-if, adds
  * tracks with the times at which operations would have begun and ended. Returns
@@ -30,12 +31,12 @@ struct ncs_path_view {
 	const struct ncs_path_owner *owners; /* by rank of the recording */
 };
 
-/* Prints the name of a rank of the job as --diagnose has it, "rank 0 of tp1": in the
+/* Returns the name of a rank of the job as --diagnose has it, "rank 0 of tp1": in the
  * communicator with this id, or the largest one if that is 0. Names come from shared
  * memory, and are cleaned. */
-void ncs_path_rank_name(const struct ncs_recording *recording,
-			const struct ncs_path_owner *owners, uint32_t rank,
-			uint64_t comm_id, char *text, size_t size);
+struct ncs_phrase ncs_path_rank_name(const struct ncs_recording *recording,
+				     const struct ncs_path_owner *owners,
+				     uint32_t rank, uint64_t comm_id);
 /* Prints the path in the format of the options. Lack of memory ends the program if
  * that is JSON. */
 void ncs_critical_path_print(FILE *file, const struct ncs_path_view *view);

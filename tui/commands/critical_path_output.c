@@ -16,20 +16,16 @@
 #include "tui/commands/json_values.h"
 #include "tui/commands/print_values.h"
 #include "tui/text/format.h"
-#include "tui/text/words.h"
-
-/* Size of a buffer for the conclusion. */
-#define CONCLUSION_MAX 512
 
 /* --- Conclusion ----------------------------------------------------------- */
 
-void ncs_path_rank_name(const struct ncs_recording *recording,
-			const struct ncs_path_owner *owners, uint32_t rank,
-			uint64_t comm_id, char *text, size_t size)
+struct ncs_phrase ncs_path_rank_name(const struct ncs_recording *recording,
+				     const struct ncs_path_owner *owners,
+				     uint32_t rank, uint64_t comm_id)
 {
 	const struct ncs_identity *found = NULL;
+	struct ncs_phrase raw, clean;
 	bool is_only = true;
-	char raw[300];
 
 	for (size_t i = 0; i < ncs_recording_rank_count(recording); i++) {
 		const struct ncs_identity *identity =
@@ -43,11 +39,13 @@ void ncs_path_rank_name(const struct ncs_recording *recording,
 				    !found || identity->nranks > found->nranks))
 			found = identity;
 	}
-	snprintf(raw, sizeof(raw), "rank %" PRIu32,
-		 found && comm_id != 0 ? (uint32_t)found->rank : rank);
+	raw = ncs_phrase("rank %" PRIu32,
+			 found && comm_id != 0 ? (uint32_t)found->rank : rank);
 	if (found && (!is_only || found->known & NCS_KNOWN_COMM_NAME))
-		ncs_append(raw, sizeof(raw), "%s", ncs_of(found, NULL).text);
-	ncs_utf8_clean(text, size, raw, false);
+		ncs_append(raw.text, sizeof(raw.text), "%s",
+			   ncs_of(found, NULL).text);
+	ncs_utf8_clean(clean.text, sizeof(clean.text), raw.text, false);
+	return clean;
 }
 
 static double sum_of(const double cause_ns[NCS_PATH_CAUSE_COUNT])
@@ -151,13 +149,11 @@ static void print_time(FILE *file, double ns)
 	fprintf(file, "%*s", TIME_COLUMNS, text);
 }
 
-/* Returns the name of a rank, printed into `text`. */
-static const char *name_of(const struct ncs_path_view *view, uint32_t rank,
-			   uint64_t comm_id, char *text, size_t size)
+static struct ncs_phrase name_of(const struct ncs_path_view *view,
+				 uint32_t rank, uint64_t comm_id)
 {
-	ncs_path_rank_name(view->replay->recording, view->owners, rank, comm_id,
-			   text, size);
-	return text;
+	return ncs_path_rank_name(view->replay->recording, view->owners, rank,
+				  comm_id);
 }
 
 /* Whether a cause took a time worth a row: the JSON, too, has whole ns. */
@@ -255,7 +251,6 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 	fputs("\nSPENT IN       TIME      %   MOST OF IT\n", file);
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++) {
 		uint32_t rank = most_of(view, i);
-		char name[300];
 
 		if (!took_time(sum->cause_ns[i]))
 			continue;
@@ -265,7 +260,7 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 			percent(sum->cause_ns[i], sum->elapsed_ns));
 		if (i != NCS_PATH_START)
 			fprintf(file, "   %s: %.1f %%",
-				name_of(view, rank, 0, name, sizeof(name)),
+				name_of(view, rank, 0).text,
 				percent(sum->rank_ns[rank][i],
 					sum->cause_ns[i]));
 		fputc('\n', file);
@@ -338,13 +333,11 @@ static void print_channels(FILE *file, const struct ncs_path_view *view)
 	for (size_t i = 0; i < report->channel_count && i < CHANNELS_MOST;
 	     i++) {
 		const struct ncs_path_channel *channel = &report->channels[i];
-		char name[300];
 
 		print_time(file, channel->ns);
 		fprintf(file, " %6.1f %s, channel %u %s %" PRId32 "\n",
 			percent(channel->ns, report->sums[0].elapsed_ns),
-			name_of(view, channel->rank, channel->comm_id, name,
-				sizeof(name)),
+			name_of(view, channel->rank, channel->comm_id).text,
 			channel->channel,
 			channel->send ? "send to" : "recv from", channel->peer);
 	}
@@ -381,14 +374,13 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 		/* Percentages are of this sum, not of `ns`: operations of
 		 * neighbouring steps overlap. */
 		double path_ns = sum_of(step->cause_ns);
-		char name[300];
 
 		fprintf(file, "%5zu", i);
 		print_time(file, ns);
 		fprintf(file, "   %s %.1f %%, %s %.1f %%\n",
 			ncs_path_cause_name(cause),
 			percent(step->cause_ns[cause], path_ns),
-			name_of(view, step->rank, 0, name, sizeof(name)),
+			name_of(view, step->rank, 0).text,
 			percent(step->rank_ns, path_ns));
 	}
 }
@@ -609,15 +601,14 @@ static json_t *trust_of(const struct ncs_path_view *view)
 		{ "records_lost", NCS_JSON(view->count.parts.lost) });
 }
 
-static void print_json(FILE *file, const struct ncs_path_view *view)
+static void print_json(FILE *file, const struct ncs_path_view *view,
+		       const char *conclusion)
 {
 	const struct ncs_path_report *report = view->report;
 	const struct ncs_path_sum *replayed = &report->sums[0];
 	uint64_t error_ns = view->replay->error_ns;
-	char conclusion[CONCLUSION_MAX];
 	json_t *object = ncs_json_document();
 
-	conclude(conclusion, sizeof(conclusion), view);
 	NCS_JSON_ADD(object, { "schema", NCS_JSON(NCS_JSON_SCHEMA) },
 		     { "conclusion", NCS_JSON(conclusion) },
 		     { "operations", NCS_JSON(report->operations) },
@@ -639,13 +630,13 @@ static void print_json(FILE *file, const struct ncs_path_view *view)
 
 void ncs_critical_path_print(FILE *file, const struct ncs_path_view *view)
 {
-	char conclusion[CONCLUSION_MAX];
+	char conclusion[512];
 
+	conclude(conclusion, sizeof(conclusion), view);
 	if (view->options->format == NCS_DUMP_JSON) {
-		print_json(file, view);
+		print_json(file, view, conclusion);
 		return;
 	}
-	conclude(conclusion, sizeof(conclusion), view);
 	fprintf(file, "%s\n\n", conclusion);
 	print_head(file, view);
 	print_causes(file, view);
