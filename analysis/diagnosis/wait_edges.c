@@ -309,15 +309,6 @@ static uint64_t waited_ns(const struct ncs_wait_node *node, unsigned function,
 	return end_ns - now->last_call_ns;
 }
 
-/* Whether each rank needs all others to finish the function. */
-static bool is_barrier(unsigned function)
-{
-	return function == NCS_FUNCTION_ALL_REDUCE ||
-	       function == NCS_FUNCTION_ALL_GATHER ||
-	       function == NCS_FUNCTION_REDUCE_SCATTER ||
-	       function == NCS_FUNCTION_ALL_TO_ALL;
-}
-
 static bool has_edge(const struct ncs_wait_graph *graph, size_t from, size_t to)
 {
 	const struct ncs_wait_node *node = &graph->nodes[from];
@@ -359,7 +350,8 @@ static void add_call(struct ncs_wait_graph *graph, size_t from,
 	};
 
 	if (wait.call.sequence_number == 0 ||
-	    (!is_barrier(function) && !ncs_rank_reports_ends(rank, function)))
+	    (ncs_wait_rule_of(function) != NCS_WAIT_FOR_ALL &&
+	     !ncs_rank_reports_ends(rank, function)))
 		return;
 	list = laggards_of(graph, rank->communicator, function);
 	add_awaited_of(graph, &wait, is_behind, list->ranks, list->count);

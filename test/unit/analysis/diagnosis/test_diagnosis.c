@@ -405,9 +405,9 @@ static void diagnose(struct ncs_diagnosis *diagnosis, struct scripted *scripted)
 }
 
 /* Returns how bad it is at a second that rank 1 has not called what rank 0 has since 10 s:
- * the first operation, or the second one. */
-static enum ncs_verdict_severity severity_of_absence(unsigned operation,
-						     unsigned at_s)
+ * the first operation, or the second one. Ends are told of AllReduce alone. */
+static enum ncs_verdict_severity
+severity_of_absence(unsigned function, unsigned operation, unsigned at_s)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
@@ -417,10 +417,11 @@ static enum ncs_verdict_severity severity_of_absence(unsigned operation,
 	scripted_init(&scripted);
 	for (int i = 0; i < 2; i++) {
 		ranks[i] = add(&scripted, i, 7);
-		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
-			.operations = operation;
+		ranks[i]->snapshot.functions[function].operations = operation;
 	}
-	enqueued(ranks[0], NCS_FUNCTION_ALL_REDUCE, operation);
+	enqueued(ranks[0], function, operation);
+	if (function != NCS_FUNCTION_ALL_REDUCE)
+		ranks[0]->snapshot.functions[function].with_children = 0;
 	ncs_diagnosis_init(&diagnosis);
 	for (unsigned i = 0; i < 2; i++) {
 		scripted_pass(&scripted, (at_s + i - 1) * SECOND);
@@ -438,10 +439,24 @@ static enum ncs_verdict_severity severity_of_absence(unsigned operation,
 /* Ranks are seconds apart at their first call: they load and compile before it. */
 TEST(a_first_call_may_come_seconds_later)
 {
-	assert_int_equal(severity_of_absence(0, 14), NCS_SEVERITY_WELL);
-	assert_int_equal(severity_of_absence(0, 17), NCS_SEVERITY_STUCK);
-	assert_int_equal(severity_of_absence(1, 12), NCS_SEVERITY_SLOW);
-	assert_int_equal(severity_of_absence(1, 17), NCS_SEVERITY_STUCK);
+	const unsigned function = NCS_FUNCTION_ALL_REDUCE;
+
+	assert_int_equal(severity_of_absence(function, 0, 14),
+			 NCS_SEVERITY_WELL);
+	assert_int_equal(severity_of_absence(function, 0, 17),
+			 NCS_SEVERITY_STUCK);
+	assert_int_equal(severity_of_absence(function, 1, 12),
+			 NCS_SEVERITY_SLOW);
+	assert_int_equal(severity_of_absence(function, 1, 17),
+			 NCS_SEVERITY_STUCK);
+}
+
+TEST(all_ranks_are_waited_for_where_no_end_is_told)
+{
+	assert_int_equal(severity_of_absence(NCS_FUNCTION_ALL_GATHER_V, 1, 17),
+			 NCS_SEVERITY_STUCK);
+	assert_int_equal(severity_of_absence(NCS_FUNCTION_BROADCAST, 1, 17),
+			 NCS_SEVERITY_WELL);
 }
 
 TEST(calls_in_another_order_are_an_order_mismatch)
