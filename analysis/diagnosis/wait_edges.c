@@ -494,29 +494,6 @@ static void add_starved(struct ncs_wait_graph *graph, size_t from)
 	add_awaited_of(graph, &wait, is_unbegun, list->ranks, list->count);
 }
 
-/* Whether the other is stopped or has died, and its part is needed. */
-static bool has_halted(const struct ncs_wait_graph *graph,
-		       const struct ncs_rank *other, struct ncs_wait_edge *edge)
-{
-	return graph->nodes[edge->to].halted &&
-	       ncs_operation_needs(graph->nodes[edge->from].rank,
-				   edge->operation, other);
-}
-
-/* Follows an operation that a rank has been in for long. */
-static void add_halted(struct ncs_wait_graph *graph, size_t from)
-{
-	const struct ncs_wait_node *node = &graph->nodes[from];
-	struct ncs_wait_edge wait;
-
-	if (node->queued || !node->operation)
-		return;
-	wait = wait_in(from, NCS_EDGE_HALTED, node->operation,
-		       ncs_age_ns(node->rank, node->operation->start_ns));
-	if (wait.duration_ns >= NCS_LONG_WAIT_NS)
-		add_awaited(graph, &wait, has_halted);
-}
-
 /* --- Ranks that are not seen ------------------------------------------------ */
 
 /* Returns the number of the only rank that is not seen: what the numbers of the
@@ -663,13 +640,6 @@ static void add_processes(struct ncs_wait_graph *graph, size_t from)
 
 static void add_own_edges(struct ncs_wait_graph *graph, size_t from)
 {
-	/* These look for others where the ones before tell nothing. */
-	static void (*const further[])(struct ncs_wait_graph * graph,
-				       size_t from) = {
-		add_halted,
-		add_starved,
-		add_unseen,
-	};
 	struct ncs_wait_node *node = &graph->nodes[from];
 
 	add_channels(graph, from);
@@ -678,14 +648,14 @@ static void add_own_edges(struct ncs_wait_graph *graph, size_t from)
 	add_launches(graph, from);
 	add_calls(graph, from);
 	add_unstarted(graph, from);
-	for (size_t i = 0; i < sizeof(further) / sizeof(*further); i++) {
-		if (node->count > 0)
-			return;
-		further[i](graph, from);
-		/* The other rank explains a GPU that does not go on. */
-		if (node->count > 0)
-			node->local = NULL;
-	}
+	if (node->count > 0)
+		return;
+	add_starved(graph, from);
+	if (node->count == 0)
+		add_unseen(graph, from);
+	/* The other rank explains a GPU that does not go on. */
+	if (node->count > 0)
+		node->local = NULL;
 }
 
 void ncs_wait_edges_make(struct ncs_wait_graph *graph)
