@@ -9,23 +9,9 @@
 
 /* --- The order of deaths ---------------------------------------------------- */
 
-/* Whether a rank's process died, and no other process has taken the rank's place, as
- * in a restarted job. */
 static bool has_died(const struct ncs_rank *rank)
 {
-	const struct ncs_communicator *communicator = rank->communicator;
-
-	if (rank->now.liveness != NCS_DEAD || !communicator)
-		return false;
-	for (size_t i = 0;
-	     communicator->live > 0 && i < communicator->rank_count; i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
-
-		if (ncs_rank_is_live(other) &&
-		    other->now.identity.rank == rank->now.identity.rank)
-			return false;
-	}
-	return true;
+	return rank->now.liveness == NCS_DEAD && rank->communicator;
 }
 
 /* Ranks that ended at one time are in the order of the model. */
