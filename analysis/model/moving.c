@@ -279,26 +279,24 @@ static unsigned best_timing(const struct ncs_moving_ring *ring,
 	return ncs_best_timing(timed);
 }
 
-struct ncs_moving_view ncs_moving_figures(const struct ncs_moving *moving,
-					  unsigned function,
-					  const struct ncs_moving_class *only,
-					  uint64_t window_ns)
+/* Returns the figures of the latest `most` launches of a ring at most. */
+static struct ncs_moving_view figures(const struct ncs_moving_ring *ring,
+				      uint64_t most,
+				      const struct ncs_moving_class *only,
+				      uint64_t now_ns, uint64_t window_ns)
 {
-	const struct ncs_moving_ring *ring =
-		function < NCS_FUNCTION_COUNT ? moving->rings[function] : NULL;
 	struct ncs_moving_view view = {
 		.algbw = -1,
 		.busbw = -1,
-		.timing = ring ? best_timing(ring, only) : NCS_TIMING_COUNT,
+		.timing = best_timing(ring, only),
 	};
 	struct values values;
 
 	values.count = values.sized = 0;
 	values.has_busbw = true;
-	for (size_t i = 0; ring && i < kept(ring); i++) {
+	for (size_t i = 0; i < kept(ring) && i < most; i++) {
 		const struct moved_launch *launch = latest(ring, i);
-		uint64_t age_ns =
-			ncs_time_since(launch->end_ns, moving->now_ns);
+		uint64_t age_ns = ncs_time_since(launch->end_ns, now_ns);
 
 		if ((only && !is_class(launch, only)) ||
 		    launch->timing != view.timing ||
@@ -322,6 +320,21 @@ struct ncs_moving_view ncs_moving_figures(const struct ncs_moving *moving,
 			view.age_ns > NCS_MOVING_STALE_NS;
 	find_medians(&values, &view);
 	return view;
+}
+
+struct ncs_moving_view ncs_moving_figures(const struct ncs_moving *moving,
+					  unsigned function,
+					  const struct ncs_moving_class *only,
+					  uint64_t window_ns)
+{
+	const struct ncs_moving_ring *ring =
+		function < NCS_FUNCTION_COUNT ? moving->rings[function] : NULL;
+
+	if (!ring)
+		return (struct ncs_moving_view){ .algbw = -1,
+						 .busbw = -1,
+						 .timing = NCS_TIMING_COUNT };
+	return figures(ring, ring->count, only, moving->now_ns, window_ns);
 }
 
 struct ncs_moving_view
@@ -348,24 +361,6 @@ ncs_communicator_moving(const struct ncs_communicator *communicator,
 
 /* --- The past ------------------------------------------------------------- */
 
-/* Returns the bus bandwidth of the launches since the previous update. */
-static double latest_busbw(const struct ncs_moving_ring *ring)
-{
-	struct ncs_moving_view view = { .busbw = -1 };
-	unsigned timing = best_timing(ring, NULL);
-	struct values values;
-
-	values.count = values.sized = 0;
-	values.has_busbw = true;
-	for (uint64_t i = 0; i < kept(ring) && i < ring->count - ring->traced;
-	     i++)
-		if (latest(ring, i)->timing == timing)
-			take(&values, latest(ring, i));
-	if (values.count > 0)
-		find_medians(&values, &view);
-	return view.busbw;
-}
-
 void ncs_moving_update(struct ncs_moving *moving, uint64_t now_ns)
 {
 	moving->now_ns = now_ns;
@@ -376,7 +371,9 @@ void ncs_moving_update(struct ncs_moving *moving, uint64_t now_ns)
 		if (!ring)
 			continue;
 		ncs_recent_set(&ring->busbw, moving->updates,
-			       latest_busbw(ring));
+			       figures(ring, ring->count - ring->traced, NULL,
+				       now_ns, 0)
+				       .busbw);
 		ring->traced = ring->count;
 	}
 }
