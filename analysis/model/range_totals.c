@@ -69,83 +69,64 @@ void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
 	ncs_append(text, size, "%s", range->name);
 }
 
-/* A range's place in the tree. Fields are places in the snapshot, or `none`. */
-struct range_link {
-	size_t parent;
-	size_t child; /* the first */
-	size_t next;
+/* A range's place in the tree; after the last range of a snapshot, that of all
+ * outermost ones together. */
+struct place {
+	size_t parent; /* a place in the snapshot */
+	size_t ranges; /* in it, and itself */
+	size_t at;     /* its place in the order of the tree … */
+	size_t next;   /* … and that of the next range inside it */
 };
 
-static void link_up(const struct ncs_snapshot *snapshot,
-		    struct range_link *links)
+/* A range has a larger number than the one around it: the reader checks this. */
+static void find_places(const struct ncs_snapshot *snapshot,
+			struct place *places)
 {
-	size_t none = snapshot->range_count;
+	size_t count = snapshot->range_count;
 
-	for (size_t i = 0; i <= none; i++)
-		links[i].child = none;
-	/* From the last to the first, each becomes its parent's first child.
-	 * Outermost ranges are the children of `none`. */
-	for (size_t i = none; i-- > 0;) {
+	for (size_t i = count; i-- > 0;) {
 		size_t parent =
 			snapshot->ranges[i].parent ?
 				ncs_range_place(snapshot,
 						snapshot->ranges[i].parent) :
-				none;
+				count;
 
-		links[i].parent = parent;
-		links[i].next = links[parent].child;
-		links[parent].child = i;
+		places[i].parent = parent < i ? parent : count;
+		places[i].ranges++;
+		places[places[i].parent].ranges += places[i].ranges;
 	}
-}
+	for (size_t i = 0; i < count; i++) {
+		struct place *parent = &places[places[i].parent];
 
-/* Returns the next range of a walk, children before siblings. */
-static size_t step(const struct range_link *links, size_t none, size_t place,
-		   unsigned *depth)
-{
-	if (links[place].child != none) {
-		++*depth;
-		return links[place].child;
+		places[i].at = parent->next;
+		places[i].next = places[i].at + 1;
+		parent->next += places[i].ranges;
 	}
-	while (place != none && links[place].next == none) {
-		place = links[place].parent;
-		--*depth;
-	}
-	return place == none ? none : links[place].next;
 }
 
 int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
 		   struct ncs_range_sum *sums)
 {
-	size_t none = snapshot->range_count, count = 0;
-	struct ncs_range_sum *by_place;
-	struct range_link *links;
-	unsigned depth = 0;
-	int error = 0;
+	size_t count = snapshot->range_count;
+	struct place *places = calloc(count + 1, sizeof(*places));
 
-	if (none == 0)
-		return 0;
-	links = malloc((none + 1) * sizeof(*links));
-	by_place = malloc(none * sizeof(*by_place));
-	if (!links || !by_place) {
-		error = -ENOMEM;
-		goto out;
+	if (!places)
+		return -ENOMEM;
+	find_places(snapshot, places);
+	for (size_t i = 0; i < count; i++) {
+		struct ncs_range_sum *sum = &sums[places[i].at];
+
+		*sum = own(&snapshot->ranges[i]);
+		if (places[i].parent < count)
+			sum->depth =
+				sums[places[places[i].parent].at].depth + 1;
 	}
-	link_up(snapshot, links);
-	for (size_t i = 0; i < none; i++)
-		by_place[i] = own(&snapshot->ranges[i]);
-	/* A range has a larger number than the one around it. */
-	for (size_t i = none; i-- > 0;)
-		if (links[i].parent != none)
-			add(&by_place[links[i].parent], &by_place[i]);
-	for (size_t i = links[none].child; i != none;
-	     i = step(links, none, i, &depth)) {
-		sums[count] = by_place[i];
-		sums[count++].depth = depth;
-	}
-out:
-	free(links);
-	free(by_place);
-	return error;
+	for (size_t i = count; i-- > 0;)
+		if (places[i].parent < count)
+			add(&sums[places[places[i].parent].at],
+			    &sums[places[i].at]);
+	free(places);
+	return 0;
 }
 
 /* Whether a range has this number, or is inside the range that has it. */
