@@ -199,10 +199,10 @@ static void find_sender(const struct ncs_communicator *communicator,
 	}
 }
 
-static int compare_processes(const void *left, const void *right)
+static int compare_gpus(const void *left, const void *right)
 {
-	return ncs_compare_processes(*(const struct ncs_rank *const *)left,
-				     *(const struct ncs_rank *const *)right);
+	return ncs_compare_gpus(*(const struct ncs_rank *const *)left,
+				*(const struct ncs_rank *const *)right);
 }
 
 /* Returns the share of the interval in which the process of ranks[place] waited
@@ -274,7 +274,7 @@ find_awaited(struct ncs_diagnosis *diagnosis,
 		return NULL;
 	}
 	memcpy(ranks, model->ranks, bytes);
-	qsort(ranks, model->rank_count, sizeof(*ranks), compare_processes);
+	qsort(ranks, model->rank_count, sizeof(*ranks), compare_gpus);
 	found = least_waiting(ranks, model->rank_count, communicator);
 	free(ranks);
 	return found;

@@ -238,16 +238,6 @@ static size_t first_waiting(const struct ncs_comparison *comparison)
 	return first;
 }
 
-/* Returns by how much a part came after the latest of all others. */
-static int64_t lag_ns(const struct ncs_comparison *comparison, size_t i)
-{
-	size_t other = i == comparison->last ? comparison->second :
-					       comparison->last;
-
-	return (int64_t)(ncs_arrival_ns(comparison, i) -
-			 ncs_arrival_ns(comparison, other));
-}
-
 /* --- Why a rank came last --------------------------------------------------- */
 
 /* Returns how much of the time for which all waited for the last part alone its
@@ -397,7 +387,6 @@ static int note_part(struct ncs_comparison *comparison, size_t i,
 		.late_ns =
 			ncs_time_since(than_ns, ncs_arrival_ns(comparison, i)),
 		.exclusive_ns = is_last ? comparison->exclusive_ns : 0,
-		.lag_ns = lag_ns(comparison, i),
 		.before = (uint8_t)comparison->before,
 		.error_ns = comparison->error_ns,
 		.function = part->function,

@@ -32,9 +32,6 @@ struct ncs_late_part {
 	uint64_t ready_ns; /* when all had arrived */
 	uint64_t late_ns;
 	uint64_t exclusive_ns; /* 0 if the rank was not last */
-	/* Its arrival after the latest of all others; negative if it came
-	 * before that one. */
-	int64_t lag_ns;
 	uint64_t own_ns; /* as much of it as the rank took by itself */
 	uint8_t before;  /* enum ncs_late_before, of the last rank but one */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];

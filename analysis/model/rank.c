@@ -40,8 +40,9 @@ uint32_t ncs_rank_pid(const struct ncs_rank *rank)
 	return here ? (uint32_t)strtoul(here, NULL, 10) : rank->process.pid;
 }
 
-int ncs_compare_processes(const struct ncs_rank *left,
-			  const struct ncs_rank *right)
+/* Orders ranks so that those of one process are neighbours. */
+static int compare_processes(const struct ncs_rank *left,
+			     const struct ncs_rank *right)
 {
 	const struct ncs_process *a = &left->process, *b = &right->process;
 	int order = compare_words(a->pid, b->pid);
@@ -59,7 +60,7 @@ int ncs_compare_processes(const struct ncs_rank *left,
 
 int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b)
 {
-	int order = ncs_compare_processes(a, b);
+	int order = compare_processes(a, b);
 
 	return order ? order :
 		       strncmp(a->now.identity.gpu, b->now.identity.gpu,
@@ -68,7 +69,7 @@ int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b)
 
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
 {
-	return ncs_compare_processes(a, b) == 0;
+	return compare_processes(a, b) == 0;
 }
 
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank)

@@ -132,13 +132,9 @@ static inline uint64_t ncs_error_between(const struct ncs_rank *a,
 /* Returns whether two ranks belong to one process. */
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);
 
-/* Orders ranks so that those of one process are neighbours: returns a negative
- * number, 0 or a positive one, like strcmp(). */
-int ncs_compare_processes(const struct ncs_rank *a, const struct ncs_rank *b);
-
-/* Orders ranks so that those that a process has on one GPU, in several
- * communicators, are neighbours: they are one rank of the job. Returns 0 for
- * them. */
+/* Orders ranks so that those of one process are neighbours, and of these those that it
+ * has on one GPU, in several communicators: they are one rank of the job. Returns a negative
+ * number, 0 for them, or a positive one, like strcmp(). */
 int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b);
 
 /* Returns the actual length of the rank's window in ns; 0 if there are no rates

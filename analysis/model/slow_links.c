@@ -103,10 +103,10 @@ static int add_excess(struct ncs_link_kinds *kinds, double more_ns,
 	return 0;
 }
 
-static int compare_processes(const void *left, const void *right)
+static int compare_gpus(const void *left, const void *right)
 {
-	return ncs_compare_processes(*(struct ncs_rank *const *)left,
-				     *(struct ncs_rank *const *)right);
+	return ncs_compare_gpus(*(struct ncs_rank *const *)left,
+				*(struct ncs_rank *const *)right);
 }
 
 static size_t place_of(const struct ncs_model *model,
@@ -132,7 +132,7 @@ static int connect_communicators(const struct ncs_model *model, size_t *job)
 	for (size_t i = 0; i < model->rank_count; i++)
 		if (model->ranks[i]->communicator)
 			ranks[count++] = model->ranks[i];
-	qsort(ranks, count, sizeof(*ranks), compare_processes);
+	qsort(ranks, count, sizeof(*ranks), compare_gpus);
 	for (size_t i = 1; i < count; i++)
 		if (ncs_shares_process(ranks[i - 1], ranks[i]))
 			job[ncs_job_of_one(job, place_of(model, ranks[i]))] =
