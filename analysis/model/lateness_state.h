@@ -59,14 +59,6 @@ struct ncs_span {
 	bool is_free;
 };
 
-/* The times in which all operations are known. */
-struct ncs_known_past {
-	/* All that ended after this time are kept … */
-	uint64_t from_ns;
-	/* … but for those whose records were lost since the update before. */
-	uint64_t lost_from_ns, lost_until_ns; /* 0: none */
-};
-
 /* Operations of a rank that were compared. */
 struct ncs_late_ring {
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
@@ -79,9 +71,10 @@ struct ncs_late_rank {
 	struct ncs_span *spans; /* nearly by end */
 	size_t span_count, span_capacity;
 	size_t corrected; /* place of the span that was corrected last */
-	struct ncs_known_past past; /* of these spans … */
-	/* … and of those of the other ranks of the process */
-	struct ncs_known_past past_of_others;
+	/* All that ended after this time are known: of these spans … */
+	uint64_t known_from_ns;
+	/* … and of those of the other ranks of the process. */
+	uint64_t others_from_ns;
 	struct ncs_late_ring collectives;
 	struct ncs_late_ring *transfers; /* NULL if it has none */
 	uint64_t last;       /* operations in which it came last … */
@@ -223,8 +216,8 @@ void ncs_spans_drop_all(struct ncs_late_rank *late);
  * channels of a kernel may have stopped long before the kernel did. */
 void ncs_spans_correct(const struct ncs_comparison *comparison);
 
-/* Finds for each rank in which times all operations of the other ranks of its
- * process are known. */
+/* Finds for each rank from when on all operations of the other ranks of its process
+ * are known. */
 void ncs_spans_find_pasts(const struct ncs_model *model);
 
 /* Returns whether all operations are known that the processes of an operation's

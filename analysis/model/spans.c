@@ -39,16 +39,11 @@ static const struct ncs_span *last_span(const struct ncs_late_rank *late)
 	return &late->spans[late->span_count - 1];
 }
 
-/* Notes that of the operations before a part, not all are kept. */
-static void note_loss(struct ncs_late_rank *late, const struct ncs_span *span)
+/* Notes that of the operations that ended before a time, not all are kept. */
+static void note_loss(struct ncs_late_rank *late, uint64_t until_ns)
 {
-	if (late->span_count == 0) {
-		late->past.from_ns = span->first_end_ns;
-		return;
-	}
-	if (late->past.lost_until_ns == 0)
-		late->past.lost_from_ns = last_span(late)->first_end_ns;
-	late->past.lost_until_ns = span->first_end_ns;
+	if (until_ns > late->known_from_ns)
+		late->known_from_ns = until_ns;
 }
 
 int ncs_spans_add(struct ncs_late_rank *late, const struct ncs_part *part)
@@ -59,11 +54,11 @@ int ncs_spans_add(struct ncs_late_rank *late, const struct ncs_part *part)
 				last_span(late)->operation + OUT_OF_ORDER;
 
 	if (part->operation > next)
-		note_loss(late, &span);
+		note_loss(late, span.first_end_ns);
 	if (ncs_array_reserve(&late->spans, &late->span_capacity,
 			      late->span_count + 1,
 			      sizeof(*late->spans)) != 0) {
-		note_loss(late, &span);
+		note_loss(late, span.first_end_ns);
 		return -ENOMEM;
 	}
 	late->spans[late->span_count++] = span;
@@ -89,13 +84,9 @@ void ncs_spans_drop_old(struct ncs_late_rank *late)
 	size_t old =
 		late->span_count > NCS_SPANS ? late->span_count - NCS_SPANS : 0;
 
-	if (late->past.lost_until_ns > late->past.from_ns)
-		late->past.from_ns = late->past.lost_until_ns;
-	late->past.lost_from_ns = late->past.lost_until_ns = 0;
 	if (old == 0)
 		return;
-	if (late->spans[old - 1].first_end_ns > late->past.from_ns)
-		late->past.from_ns = late->spans[old - 1].first_end_ns;
+	note_loss(late, late->spans[old - 1].first_end_ns);
 	late->span_count -= old;
 	late->corrected = late->corrected > old ? late->corrected - old : 0;
 	memmove(late->spans, late->spans + old,
@@ -106,7 +97,7 @@ void ncs_spans_drop_old(struct ncs_late_rank *late)
 void ncs_spans_drop_all(struct ncs_late_rank *late)
 {
 	late->span_count = late->corrected = 0;
-	late->past = (struct ncs_known_past){ 0 };
+	late->known_from_ns = 0;
 }
 
 /* Returns the kept span of a part, or NULL. Parts are corrected nearly in the
@@ -225,49 +216,32 @@ static void find_before(struct search_before *search,
 	}
 }
 
-/* Leaves of the times in which all is known those in which another rank's
- * operations are known, too. */
-static void narrow(struct ncs_known_past *past,
-		   const struct ncs_known_past *other)
-{
-	if (other->from_ns > past->from_ns)
-		past->from_ns = other->from_ns;
-	if (other->lost_until_ns == 0)
-		return;
-	if (past->lost_until_ns == 0 ||
-	    other->lost_from_ns < past->lost_from_ns)
-		past->lost_from_ns = other->lost_from_ns;
-	if (other->lost_until_ns > past->lost_until_ns)
-		past->lost_until_ns = other->lost_until_ns;
-}
-
 void ncs_spans_find_pasts(const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *rank = model->ranks[i];
-		struct ncs_known_past past = { 0 };
+		uint64_t from_ns = 0;
 
 		if (!rank->late)
 			continue;
-		for (size_t k = 0; k < model->rank_count; k++)
-			if (k != i && model->ranks[k]->late &&
-			    ncs_shares_process(rank, model->ranks[k]))
-				narrow(&past, &model->ranks[k]->late->past);
-		rank->late->past_of_others = past;
+		for (size_t k = 0; k < model->rank_count; k++) {
+			const struct ncs_rank *other = model->ranks[k];
+
+			if (k != i && other->late &&
+			    other->late->known_from_ns > from_ns &&
+			    ncs_shares_process(rank, other))
+				from_ns = other->late->known_from_ns;
+		}
+		rank->late->others_from_ns = from_ns;
 	}
 }
 
 bool ncs_past_is_known(const struct ncs_comparison *comparison)
 {
-	for (size_t i = 0; i < comparison->joined->count; i++) {
-		const struct ncs_known_past *past =
-			&comparison->ranks[i]->late->past_of_others;
-		uint64_t at_ns = ncs_arrival_ns(comparison, i);
-
-		if (at_ns < past->from_ns || (at_ns >= past->lost_from_ns &&
-					      at_ns < past->lost_until_ns))
+	for (size_t i = 0; i < comparison->joined->count; i++)
+		if (ncs_arrival_ns(comparison, i) <
+		    comparison->ranks[i]->late->others_from_ns)
 			return false;
-	}
 	return true;
 }
 
