@@ -85,39 +85,6 @@ static bool is_one_call(const struct ncs_wait_graph *graph,
 	return true;
 }
 
-/* Returns the waiting send channel of the rank whose GPU has produced least,
- * and its node; NULL if several ranks are equal. */
-static const struct ncs_channel_view *
-least_given(const struct ncs_wait_graph *graph, const size_t *circle,
-	    size_t length, size_t *node)
-{
-	const struct ncs_channel_view *least = NULL;
-	bool is_alone = false;
-
-	for (size_t i = 0; i < length; i++) {
-		size_t from = graph->edges[circle[i]].from;
-		const struct ncs_rank *rank = graph->nodes[from].rank;
-
-		for (size_t k = 0; k < rank->now.channel_count; k++) {
-			const struct ncs_channel_view *channel =
-				&rank->now.channels[k];
-
-			if (channel->state != NCS_CHANNEL_SEND_GPU_WAIT ||
-			    ncs_wait_ns(rank, channel) < NCS_LONG_WAIT_NS)
-				continue;
-			if (least && channel->step == least->step &&
-			    *node != from)
-				is_alone = false;
-			if (least && channel->step >= least->step)
-				continue;
-			least = channel;
-			*node = from;
-			is_alone = true;
-		}
-	}
-	return is_alone ? least : NULL;
-}
-
 /* Counts the ranks of the job in a circle, which may go through several communicators
  * of each. */
 static size_t count_ranks(struct ncs_wait_graph *graph, const size_t *circle,
@@ -126,25 +93,6 @@ static size_t count_ranks(struct ncs_wait_graph *graph, const size_t *circle,
 	for (size_t i = 0; i < length; i++)
 		graph->queue[i] = graph->edges[circle[i]].from;
 	return ncs_wait_graph_ranks(graph, length);
-}
-
-static void report_late_gpu(struct ncs_diagnosis *diagnosis,
-			    const struct ncs_wait_edge *edge, size_t index,
-			    const struct ncs_channel_view *channel,
-			    size_t length)
-{
-	const struct ncs_wait_node *node = &diagnosis->graph.nodes[index];
-	struct ncs_finding *finding = ncs_diagnosis_add(
-		diagnosis, NCS_VERDICT_GPU_LATE, ncs_party_of(node->rank));
-
-	finding->channel = channel;
-	finding->call = edge->call;
-	finding->duration_ns = ncs_wait_ns(node->rank, channel);
-	finding->waiting = length - 1;
-	ncs_finding_rate(finding, node->stalled, NCS_CONFIDENCE_POSSIBLE);
-	ncs_finding_add_wait(finding, node->rank, channel);
-	if (node->operation)
-		ncs_finding_add_operation(finding, node->rank, node->operation);
 }
 
 static void report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
@@ -193,8 +141,6 @@ static void check_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_edge *edges = graph->edges;
-	const struct ncs_channel_view *least;
-	size_t node = 0;
 
 	for (size_t i = 0; i < length; i++)
 		if (ncs_diagnosis_explains(diagnosis,
@@ -204,16 +150,10 @@ static void check_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 	for (size_t i = 0; i < length; i++)
 		ncs_diagnosis_explain(diagnosis,
 				      graph->nodes[edges[circle[i]].from].rank);
-	if (!is_one_call(graph, circle, length)) {
-		report_circle(diagnosis, circle, length, NCS_VERDICT_DEADLOCK);
-		return;
-	}
-	least = least_given(graph, circle, length, &node);
-	if (least)
-		report_late_gpu(diagnosis, &edges[circle[0]], node, least,
-				length);
-	else
-		report_circle(diagnosis, circle, length, NCS_VERDICT_PEER_WAIT);
+	report_circle(diagnosis, circle, length,
+		      is_one_call(graph, circle, length) ?
+			      NCS_VERDICT_PEER_WAIT :
+			      NCS_VERDICT_DEADLOCK);
 }
 
 void ncs_find_circles(struct ncs_diagnosis *diagnosis)
