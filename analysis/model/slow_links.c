@@ -7,6 +7,7 @@
 #include "analysis/model/slow_links.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/base/percentile.h"
@@ -357,14 +358,14 @@ static double time_like(const struct usual *usual, const struct sample *sample)
 						  sample->moving_ns;
 }
 
-/* Returns how many times as long as usual an operation takes that is not slow:
+/* Returns whether a time is so much longer than the usual one that an operation is slow:
  * its size may be larger, within its class. */
-static double slower_than(const struct usual *usual,
-			  const struct sample *sample)
+static bool is_longer(const struct usual *usual, const struct sample *sample,
+		      double time_ns, double usual_ns)
 {
-	return sample->bytes > usual->bytes && usual->bytes > 0 ?
-		       NCS_SLOWER_LINK * sample->bytes / usual->bytes :
-		       NCS_SLOWER_LINK;
+	double larger = usual->bytes > 0 ? sample->bytes / usual->bytes : 1;
+
+	return time_ns > NCS_SLOWER_LINK * fmax(larger, 1) * usual_ns;
 }
 
 /* Returns whether an operation was slow because of the link. Where it is not
@@ -372,21 +373,18 @@ static double slower_than(const struct usual *usual,
  * than the operations took. */
 static bool is_slow(const struct usual *usual, const struct sample *sample)
 {
-	double factor = slower_than(usual, sample);
-	double excess_ns = time_like(usual, sample) - usual->moving_ns;
-	double in_row_ns = sample->message_ns * sample->in_row;
-	double more_ns = usual->message_ns > 0 ?
-				 in_row_ns - usual->message_ns * sample->in_row :
-				 in_row_ns - usual->moving_ns;
+	double time_ns = time_like(usual, sample);
+	double messages_ns = sample->message_ns * sample->in_row;
+	double usual_ns = usual->message_ns > 0 ?
+				  usual->message_ns * sample->in_row :
+				  usual->moving_ns;
+	double more_ns = messages_ns - usual_ns;
 
-	if (usual->past == NCS_PAST_NONE ||
-	    time_like(usual, sample) <= factor * usual->moving_ns ||
-	    (usual->message_ns > 0 ?
-		     sample->message_ns <= factor * usual->message_ns :
-		     in_row_ns <= factor * usual->moving_ns))
-		return false;
-	return more_ns > 2 * (double)sample->error_ns * sample->in_row &&
-	       more_ns > NCS_MOST / 100. * excess_ns;
+	return usual->past != NCS_PAST_NONE &&
+	       is_longer(usual, sample, time_ns, usual->moving_ns) &&
+	       is_longer(usual, sample, messages_ns, usual_ns) &&
+	       more_ns > 2 * (double)sample->error_ns * sample->in_row &&
+	       more_ns > NCS_MOST / 100. * (time_ns - usual->moving_ns);
 }
 
 /* Adds an operation to the slow ones in a row, or ends them. Returns by how much
@@ -424,8 +422,8 @@ static double add_sample(struct ncs_link_kinds *kinds,
  * is not known, but which did not take long. */
 static void end_run(struct ncs_link_kind *kind, const struct sample *sample)
 {
-	if (sample->moving_ns <= slower_than(&kind->run_usual, sample) *
-					 kind->run_usual.moving_ns)
+	if (!is_longer(&kind->run_usual, sample, sample->moving_ns,
+		       kind->run_usual.moving_ns))
 		kind->run = 0;
 }
 
@@ -435,7 +433,7 @@ static void add_whole(struct ncs_link_kind *whole, const struct sample *sample)
 	const struct usual usual = usual_of(whole, NULL);
 
 	if (usual.past == NCS_PAST_NONE ||
-	    sample->moving_ns <= slower_than(&usual, sample) * usual.moving_ns)
+	    !is_longer(&usual, sample, sample->moving_ns, usual.moving_ns))
 		add_usual(whole, sample);
 }
 
