@@ -38,8 +38,7 @@ struct sample {
 	double message_ns; /* mean; 0 if not known */
 	double moving_ns;
 	double receiving_ns; /* until the end at the receiver */
-	double sending_ns; /* mean time of a step at the sender */
-	double in_row;     /* steps of a channel */
+	double in_row;       /* steps of a channel */
 	double bytes;
 };
 
@@ -70,7 +69,7 @@ struct ncs_link_kind {
 	double usual_message_ns, usual_moving_ns, usual_bytes;
 	/* The slow operations in a row. */
 	uint64_t run, since_ns, until_ns;
-	double run_message_ns, run_moving_ns, run_sending_ns; /* sums */
+	double run_message_ns, run_moving_ns; /* sums */
 	struct usual run_usual; /* that the latest one was compared with */
 };
 
@@ -407,13 +406,11 @@ static double add_sample(struct ncs_link_kinds *kinds,
 	}
 	if (kind->run++ == 0) {
 		kind->since_ns = sample->begin_ns;
-		kind->run_message_ns = kind->run_moving_ns =
-			kind->run_sending_ns = 0;
+		kind->run_message_ns = kind->run_moving_ns = 0;
 	}
 	kind->until_ns = sample->end_ns;
 	kind->run_message_ns += sample->message_ns;
 	kind->run_moving_ns += time_like(&usual, sample);
-	kind->run_sending_ns += sample->sending_ns;
 	kind->run_usual = usual;
 	return time_like(&usual, sample) - usual.moving_ns;
 }
@@ -425,16 +422,6 @@ static void end_run(struct ncs_link_kind *kind, const struct sample *sample)
 	if (!is_longer(&kind->run_usual, sample, sample->moving_ns,
 		       kind->run_usual.moving_ns))
 		kind->run = 0;
-}
-
-/* Adds an operation to those of its kind unless it took far longer. */
-static void add_whole(struct ncs_link_kind *whole, const struct sample *sample)
-{
-	const struct usual usual = usual_of(whole, NULL);
-
-	if (usual.past == NCS_PAST_NONE ||
-	    !is_longer(&usual, sample, sample->moving_ns, usual.moving_ns))
-		add_usual(whole, sample);
 }
 
 /* Returns the part of a rank; NULL if there is none. */
@@ -464,7 +451,6 @@ static bool measure(const struct ncs_joined *joined,
 	if (!other)
 		return false;
 	sample->message_ns = ncs_link_message_ns(link, other);
-	sample->sending_ns = (double)link->wait_ns;
 	sample->in_row = (double)link->steps / link->channels;
 	sample->error_ns =
 		part->clock != peer->clock ?
@@ -606,7 +592,7 @@ int ncs_links_note(struct ncs_link_kinds *kinds,
 	if (most_ns > 0)
 		return add_excess(kinds, most_ns, sample.end_ns);
 	if (whole)
-		add_whole(whole, &sample);
+		add_usual(whole, &sample);
 	return 0;
 }
 
@@ -619,12 +605,10 @@ static bool is_slow_now(const struct ncs_link_kind *kind, uint64_t now_ns)
 	       kind->until_ns + CURRENT_NS > now_ns;
 }
 
-/* Returns how long a slow link's messages are, at both of its ends: where those
- * of several are late to come, it is the one at which they are late to go. */
-static double weight_of(const struct ncs_link_kind *kind)
+/* Returns how long a slow link's messages are on the way. */
+static double message_ns(const struct ncs_link_kind *kind)
 {
-	return (kind->run_message_ns + kind->run_sending_ns) /
-	       (double)kind->run;
+	return kind->run_message_ns / (double)kind->run;
 }
 
 bool ncs_communicator_slow_link(const struct ncs_model *model,
@@ -638,8 +622,9 @@ bool ncs_communicator_slow_link(const struct ncs_model *model,
 	for (size_t i = 0; state && i < state->links.count; i++) {
 		const struct ncs_link_kind *kind = state->links.kinds[i];
 
-		if (is_slow_now(kind, job_end_ns ? job_end_ns : model->now_ns) &&
-		    (!worst || weight_of(kind) > weight_of(worst)))
+		if (is_slow_now(kind,
+				job_end_ns ? job_end_ns : model->now_ns) &&
+		    (!worst || message_ns(kind) > message_ns(worst)))
 			worst = kind;
 	}
 	if (!worst)
@@ -650,7 +635,7 @@ bool ncs_communicator_slow_link(const struct ncs_model *model,
 		.function = worst->function,
 		.operations = worst->run,
 		.since_ns = worst->since_ns,
-		.message_ns = worst->run_message_ns / (double)worst->run,
+		.message_ns = message_ns(worst),
 		.past = worst->run_usual.past,
 		.usual_message_ns = worst->run_usual.message_ns,
 		.moving_ns = worst->run_moving_ns / (double)worst->run,
