@@ -135,21 +135,26 @@ void ncs_decode_api_call(enum ncs_event event, const void *body,
 {
 	const struct nccl_coll_api *coll = body;
 	const struct nccl_p2p_api *p2p = body;
-	bool is_coll = event == NCS_EVENT_COLL_API;
 
-	*call = (struct ncs_decoded_call){
-		.count = is_coll ? coll->count : p2p->count,
-		.stream =
-			NCS_RECORD_STREAM(is_coll ? coll->stream : p2p->stream),
-		.root = is_coll ? coll->root : -1,
-		.function = ncs_name_number(NCS_NAME_FUNCTION, names,
-					    is_coll ? coll->func : p2p->func),
-		.datatype = ncs_name_number(NCS_NAME_DATATYPE, names,
-					    is_coll ? coll->datatype :
-						      p2p->datatype),
-		.graph = is_coll ? coll->graph_captured != 0 :
-				   p2p->graph_captured != 0,
-	};
+	if (event == NCS_EVENT_COLL_API) {
+		call->count = coll->count;
+		call->stream = NCS_RECORD_STREAM(coll->stream);
+		call->root = coll->root;
+		call->function =
+			ncs_name_number(NCS_NAME_FUNCTION, names, coll->func);
+		call->datatype = ncs_name_number(NCS_NAME_DATATYPE, names,
+						 coll->datatype);
+		call->graph = coll->graph_captured != 0;
+	} else {
+		call->count = p2p->count;
+		call->stream = NCS_RECORD_STREAM(p2p->stream);
+		call->root = -1;
+		call->function =
+			ncs_name_number(NCS_NAME_FUNCTION, names, p2p->func);
+		call->datatype = ncs_name_number(NCS_NAME_DATATYPE, names,
+						 p2p->datatype);
+		call->graph = p2p->graph_captured != 0;
+	}
 }
 
 void ncs_decode_kernel(unsigned api_version, const void *body, uint8_t *channel,

@@ -120,9 +120,12 @@ static void release_bounds(struct ncs_comm *comm)
 
 /* Stores the GPU's times in the record of a KernelCh or KernelPhase that stops, and
  * learns the offset of the GPU's clock from them (state/gpu_clock.h). Returns false if
- * there are none, or if they are implausible, which is counted. */
-static bool kernel_times(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			 struct ncs_span_slot *span, uint64_t now)
+ * there are none, or if they are implausible, which is counted. Spans of other types
+ * save no registers for it. */
+__attribute__((noinline)) static bool kernel_times(struct ncs_comm *comm,
+						   struct ncs_lane_state *lane,
+						   struct ncs_span_slot *span,
+						   uint64_t now)
 {
 	const struct ncs_clock *clock = &ncs_registry.clock;
 	struct ncs_gpu_kernel kernel = {
