@@ -354,9 +354,8 @@ static void add_function_time(struct ncs_lane_state *lane, unsigned index,
 			      uint64_t ns, uint64_t bytes)
 {
 	struct ncs_function *function = ncs_lane_function_begin(lane, index);
-	struct ncs_time_counters times = ncs_times_of(
-		timing, function->timed, function->time_ns,
-		function->timed_bytes, &lane->published->stream_times[index]);
+	struct ncs_time_counters times =
+		ncs_function_times(lane->published, index, timing);
 
 	ncs_lane_function_add(lane, times.timed, timed);
 	ncs_lane_function_add(lane, times.bytes, bytes);

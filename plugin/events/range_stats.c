@@ -221,8 +221,7 @@ void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (op->range == 0)
 		return;
 	range = range_of(comm, op->range);
-	times = ncs_times_of(timing, range->timed, range->time_ns,
-			     range->timed_bytes, &range->stream_times);
+	times = ncs_range_times(range, timing);
 	histogram = claim_histogram(comm, op->range, timing);
 	if (!histogram)
 		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);

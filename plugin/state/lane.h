@@ -159,22 +159,41 @@ void ncs_lane_publish_operation(struct ncs_lane_state *lane,
 				const struct ncs_record *record,
 				uint64_t stream);
 
-/* Where a function's or a range's times from one source are counted. */
+/* Where a lane counts a function's times from one source. */
 struct ncs_time_counters {
 	uint64_t *timed, *time_ns, *bytes;
 };
 
-/* Returns those of a source, which are in an array each, but for the stream's. */
+/* Returns the counters of a function's times in a lane. */
 static inline struct ncs_time_counters
-ncs_times_of(enum ncs_timing timing, uint64_t timed[2], uint64_t time_ns[2],
-	     uint64_t bytes[2], struct ncs_stream_times *stream)
+ncs_function_times(struct ncs_lane *lane, unsigned function,
+		   enum ncs_timing timing)
 {
+	struct ncs_function *entry = &lane->functions[function];
+	struct ncs_stream_times *stream = &lane->stream_times[function];
+
 	if (timing == NCS_TIMING_STREAM)
 		return (struct ncs_time_counters){ &stream->timed,
 						   &stream->time_ns,
 						   &stream->timed_bytes };
-	return (struct ncs_time_counters){ &timed[timing], &time_ns[timing],
-					   &bytes[timing] };
+	return (struct ncs_time_counters){ &entry->timed[timing],
+					   &entry->time_ns[timing],
+					   &entry->timed_bytes[timing] };
+}
+
+/* Returns the counters of a range's times. */
+static inline struct ncs_time_counters ncs_range_times(struct ncs_range *range,
+						       enum ncs_timing timing)
+{
+	struct ncs_stream_times *stream = &range->stream_times;
+
+	if (timing == NCS_TIMING_STREAM)
+		return (struct ncs_time_counters){ &stream->timed,
+						   &stream->time_ns,
+						   &stream->timed_bytes };
+	return (struct ncs_time_counters){ &range->timed[timing],
+					   &range->time_ns[timing],
+					   &range->timed_bytes[timing] };
 }
 
 /* Begins a change of a function's counters; ncs_lane_function_end() ends it. */
