@@ -67,37 +67,6 @@ struct align {
 	int error;
 };
 
-/* --- Facts --------------------------------------------------------------- */
-
-/* Converts a host's CLOCK_MONOTONIC to common time, as aligned so far. */
-static uint64_t common_ns(const struct ncs_recorded_host *host, uint64_t ns)
-{
-	double moved = host->drift * (double)(int64_t)(ns - host->first_ns);
-
-	return ns + (uint64_t)host->offset_ns +
-	       (uint64_t)(int64_t)llround(moved);
-}
-
-struct align_reading {
-	struct align *align;
-	size_t host;
-};
-
-static void take_reading(void *context, const struct ncs_clock_reading *reading)
-{
-	const struct align_reading *of = context;
-	struct align *align = of->align;
-	const struct ncs_recorded_host *host =
-		ncs_recording_host(align->recording, of->host);
-	uint64_t before_ns = common_ns(host, reading->before_ns);
-	uint64_t width_ns = reading->after_ns - reading->before_ns;
-
-	align->error |= ncs_alignment_add_realtime(
-		align->traffic.alignment, of->host, before_ns,
-		reading->realtime_ns, before_ns + width_ns,
-		reading->synchronized ? reading->maximum_error_ns : UINT64_MAX);
-}
-
 /* --- Phases -------------------------------------------------------------- */
 
 /* Learns a rank's identity, which up to version 3 of NCCL's profiler API the
@@ -200,8 +169,8 @@ static void begin_phase(struct align *align, bool with_messages)
 		align->error = begin_rank(align, i);
 	}
 	for (size_t i = 0; i < align->hosts && !align->error; i++)
-		ncs_recording_readings(align->recording, i, take_reading,
-				       &(struct align_reading){ align, i });
+		align->error = ncs_recording_tell_clock(
+			align->recording, i, align->traffic.alignment);
 }
 
 /* Selects the steps to match: those that ended in a given time. */

@@ -25,8 +25,9 @@
 #include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
 
-struct ncs_header; /* ncclstat/abi_header.h */
-struct ncs_reader; /* ncclstat/reader.h */
+struct ncs_alignment; /* analysis/clocks/alignment.h */
+struct ncs_header;    /* ncclstat/abi_header.h */
+struct ncs_reader;    /* ncclstat/reader.h */
 
 struct ncs_recording;
 
@@ -135,12 +136,10 @@ size_t ncs_recording_host_count(const struct ncs_recording *recording);
 const struct ncs_recorded_host *
 ncs_recording_host(const struct ncs_recording *recording, size_t host);
 
-/* Visits the readings of a host's clocks in the order of time. Times are in the
- * host's own CLOCK_MONOTONIC. */
-typedef void ncs_reading_visit(void *context,
-			       const struct ncs_clock_reading *reading);
-void ncs_recording_readings(struct ncs_recording *recording, size_t host,
-			    ncs_reading_visit *visit, void *context);
+/* Adds the readings of a host's clocks to an alignment, in common time. Returns 0 or
+ * -ENOMEM. */
+int ncs_recording_tell_clock(struct ncs_recording *recording, size_t host,
+			     struct ncs_alignment *alignment);
 
 /* Leaves ranks out, as if they had not been recorded: those whose labels do not match the
  * pattern, those whose user is known not to be `owner` (both: shm/read/job.h), and those

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clocks/alignment.h"
+
 /* --- Common time --------------------------------------------------------- */
 
 struct ncs_clock_move
@@ -101,20 +103,36 @@ static bool read_clock(struct ncs_recorded_file *file,
 	return true;
 }
 
-void ncs_recording_readings(struct ncs_recording *recording, size_t host,
-			    ncs_reading_visit *visit, void *context)
+int ncs_recording_tell_clock(struct ncs_recording *recording, size_t host,
+			     struct ncs_alignment *alignment)
 {
+	const struct ncs_clock_move move =
+		ncs_recording_move_of(recording, host);
 	struct ncs_clock_reading reading;
+	int error = 0;
 
 	for (size_t i = 0; i < recording->file_count; i++) {
 		struct ncs_recorded_file *file = &recording->files[i];
 
 		if (recording->series[recording->file_series[i]].host != host)
 			continue;
-		for (size_t k = 0; k < file->count; k++)
-			if (read_clock(file, &file->places[k], &reading))
-				visit(context, &reading);
+		for (size_t k = 0; k < file->count && !error; k++) {
+			uint64_t before_ns;
+
+			if (!read_clock(file, &file->places[k], &reading))
+				continue;
+			before_ns =
+				ncs_clock_moved_ns(&move, reading.before_ns);
+			error = ncs_alignment_add_realtime(
+				alignment, host, before_ns, reading.realtime_ns,
+				before_ns +
+					(reading.after_ns - reading.before_ns),
+				reading.synchronized ?
+					reading.maximum_error_ns :
+					UINT64_MAX);
+		}
 	}
+	return error;
 }
 
 /* Takes the best clock reading of a file. If there is none, the file's head
