@@ -278,31 +278,19 @@ static int open_state(struct ncs_recording *recording,
 
 /* --- States -------------------------------------------------------------- */
 
-/* Returns the flags of a state; 0 if it is damaged. */
-static uint32_t flags_of(struct ncs_recording *recording,
-			 struct ncs_rank_entry *rank, struct state_chunks group)
-{
-	uint32_t flags = 0;
-	struct ncs_state_part part;
-
-	for (size_t i = 0; i < group.count; i++) {
-		if (!read_part(recording, rank, group.first + i, &part))
-			return 0;
-		flags |= part.head.flags;
-	}
-	return flags;
-}
-
 static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 		struct state_chunks group, struct ncs_reader **reader,
 		uint64_t *taken_ns)
 {
 	struct ncs_recorded_state *state = &rank->state;
-	uint32_t flags = flags_of(recording, rank, group);
+	struct ncs_state_part last;
 	int result = NCS_RECORDED_YES;
+	uint32_t flags;
 
-	if (!(flags & NCS_STATE_LAST))
+	if (!read_part(recording, rank, group.first + group.count - 1, &last) ||
+	    !(last.head.flags & NCS_STATE_LAST))
 		return NCS_RECORDED_DAMAGED;
+	flags = last.head.flags;
 	if (flags & NCS_STATE_REMOVED) {
 		if (!recording->keeps_ended)
 			return NCS_RECORDED_NO_MORE;
