@@ -86,10 +86,10 @@ struct ncs_recorder_settings; /* record/write/recorder.h */
 void ncs_fleet_keep(struct ncs_fleet *fleet,
 		    const struct ncs_recorder_settings *settings);
 
-/* Receives the bytes of a node's look, as if it were not packed, in one call or
- * several; the last one is its chunk "look". The fleet must not be called. */
+/* Receives the bytes of a node's look, as if it were not packed, and where its last
+ * chunk, "look", begins. The fleet must not be called. */
 typedef void ncs_fleet_pass(void *context, size_t node, const void *bytes,
-			    size_t size);
+			    size_t size, size_t end);
 
 /* From now on passes on each look that comes. */
 void ncs_fleet_pass_on(struct ncs_fleet *fleet, ncs_fleet_pass *pass,

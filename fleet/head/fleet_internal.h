@@ -52,8 +52,6 @@ struct ncs_fleet_rank {
 struct ncs_fleet_file {
 	int opened; /* -1: none */
 	uint64_t bytes;
-	uint64_t look_bytes; /* of the look that comes */
-	uint64_t look_chunks;
 	struct ncs_file_head head; /* of its number, and its recording */
 	struct ncs_end end; /* as it would be now */
 };
@@ -83,8 +81,7 @@ struct ncs_fleet_node {
 	uint64_t marks_ns[2];
 	uint64_t marks_bytes[2];
 	struct ncs_fleet_file file; /* of what is kept */
-	uint64_t pass_paid;  /* for the looks that are passed on */
-	bool is_not_passed;  /* there is no room to pass this look on */
+	uint64_t pass_paid;         /* for the looks that are passed on */
 	uint64_t now_ns; /* of the bytes that are being taken */
 };
 
@@ -164,8 +161,9 @@ void ncs_fleet_node_limit(struct ncs_fleet_node *node, const char *why);
 /* Sets a node's facts as of now. The mutex is held. */
 void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns);
 
-/* Writes bytes of a look to the node's file; an ncs_stream_keep. */
-void ncs_fleet_keep_look(void *node, const void *bytes, size_t size);
+/* Writes a look to the node's file, and passes it on; an ncs_stream_keep. */
+void ncs_fleet_keep_look(void *node, const void *bytes, size_t size,
+			 size_t end);
 
 /* Makes the source. */
 void ncs_fleet_source_init(struct ncs_fleet *fleet);

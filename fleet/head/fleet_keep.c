@@ -104,7 +104,7 @@ static void open_file(struct ncs_fleet_node *node)
 	file->head.begun_monotonic_ns = facts->look.taken_ns;
 	file->head.begun_realtime_ns = facts->look.realtime_ns;
 	file->end = (struct ncs_end){ .torn_states = UINT64_MAX };
-	file->bytes = file->look_bytes = file->look_chunks = 0;
+	file->bytes = 0;
 	path_of(node, file->head.number, path, sizeof(path));
 	/* Like segments, recordings may be read only by their owner. */
 	file->opened =
@@ -224,7 +224,6 @@ static int add_chunk(struct ncs_fleet_node *node, struct ncs_chunk chunk,
 	ncs_chunk_seal(&chunk, to);
 	memcpy(at, &chunk, sizeof(chunk));
 	fleet->packed.size += ncs_chunk_file_bytes(&chunk);
-	node->file.look_chunks++;
 	node->file.end.chunks++;
 	return 0;
 }
@@ -248,20 +247,20 @@ static int add_tables(struct ncs_fleet_node *node)
 	return error;
 }
 
-/* Writes in the end of a look, which is all that will be written next, how long
- * its chunks are now, and whose it is; counts it. */
-static void end_look(struct ncs_fleet_node *node)
+/* Writes in the end of a look, which is at this place in what will be written next,
+ * how long its chunks are now, and whose it is; counts it. */
+static void end_look(struct ncs_fleet_node *node, size_t end, uint64_t chunks)
 {
 	struct ncs_fleet_file *file = &node->file;
 	struct ncs_fleet_kept *kept = &node->fleet->kept;
-	struct ncs_chunk *chunk = (struct ncs_chunk *)node->fleet->packed.bytes;
+	struct ncs_chunk *chunk =
+		(struct ncs_chunk *)(node->fleet->packed.bytes + end);
 	struct ncs_look *look = (struct ncs_look *)(chunk + 1);
 
 	memcpy(look->recording, file->head.recording, sizeof(look->recording));
-	look->bytes = file->look_bytes;
-	look->chunks = file->look_chunks - 1; /* without its own */
+	look->bytes = end;
+	look->chunks = chunks;
 	ncs_chunk_seal(chunk, look);
-	file->look_bytes = file->look_chunks = 0;
 	file->end.records += look->records;
 	file->end.lost += node->stream->facts.look_lost;
 	file->end.states += look->ranks;
@@ -269,17 +268,21 @@ static void end_look(struct ncs_fleet_node *node)
 	kept->looks++;
 }
 
-/* Makes the bytes to be written of those that came. */
+/* Makes the bytes to be written of a look. */
 static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 		      size_t size)
 {
+	struct ncs_sink_memory *packed = &node->fleet->packed;
+	uint64_t before = node->file.end.chunks;
+	size_t end = 0;
 	int error = 0;
 
-	node->fleet->packed.size = 0;
+	packed->size = 0;
 	for (size_t at = 0; at < size && !error;) {
 		const struct ncs_chunk *chunk =
 			(const struct ncs_chunk *)(bytes + at);
 
+		end = packed->size;
 		error = add_chunk(node, *chunk, (const char *)(chunk + 1));
 		at += ncs_chunk_file_bytes(chunk);
 		if (!error && chunk->type == NCS_CHUNK_FILE &&
@@ -287,35 +290,31 @@ static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 		    !is_chunk(bytes + at, size - at, NCS_CHUNK_TABLES))
 			error = add_tables(node);
 	}
-	if (!error && is_chunk(bytes, size, NCS_CHUNK_LOOK))
-		end_look(node);
-	else
-		node->file.look_bytes += node->fleet->packed.size;
+	if (!error)
+		end_look(node, end, node->file.end.chunks - before - 1);
 	return error;
 }
 
-/* Passes a look on; its end comes with the last bytes. A look for which there is
- * no room is left out. */
-static void pass_on(struct ncs_fleet_node *node, const void *bytes, size_t size)
+/* Passes a look on. One for which there is no room is left out. */
+static void pass_on(struct ncs_fleet_node *node, const void *bytes, size_t size,
+		    size_t end)
 {
 	struct ncs_fleet *fleet = node->fleet;
-	bool is_end = is_chunk(bytes, size, NCS_CHUNK_LOOK);
 	uint64_t due = size * PASSED_COPIES;
 
 	if (due > node->pass_paid &&
 	    ncs_budget_take(&fleet->budget, due - node->pass_paid))
 		node->pass_paid = due;
-	node->is_not_passed |= due > node->pass_paid;
-	if (!node->is_not_passed)
-		fleet->pass(fleet->pass_context, node->number, bytes, size);
-	else if (is_end)
+	if (due <= node->pass_paid)
+		fleet->pass(fleet->pass_context, node->number, bytes, size,
+			    end);
+	else
 		ncs_fleet_node_limit(node, "there is no room to pass its looks"
 					   " on");
-	if (is_end)
-		node->is_not_passed = false;
 }
 
-void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
+void ncs_fleet_keep_look(void *context, const void *bytes, size_t size,
+			 size_t end)
 {
 	struct ncs_fleet_node *node = context;
 	struct ncs_fleet *fleet = node->fleet;
@@ -323,7 +322,7 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 	int error;
 
 	if (fleet->pass)
-		pass_on(node, bytes, size);
+		pass_on(node, bytes, size, end);
 	if (!fleet->keeps || fleet->kept.error)
 		return;
 	if (!node->is_named && facts->has_head) {

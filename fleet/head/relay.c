@@ -36,8 +36,7 @@ struct relay_look {
 };
 
 struct relay_node {
-	struct ncs_sink_memory coming;
-	bool is_spoiled; /* there was no memory for the look that comes */
+	struct ncs_sink_memory spare; /* for the look that comes next */
 	uint64_t recording;
 	uint64_t dropped;
 	struct relay_look key; /* the latest that can be read by itself */
@@ -101,12 +100,11 @@ static struct ncs_look *look_of(const struct ncs_sink_memory *memory,
 				   sizeof(struct ncs_chunk));
 }
 
-/* Takes a whole look, whose end is its last `size` bytes. */
-static void take_look(struct relay_node *node, size_t size)
+/* Takes the look that is in the spare memory, with its last chunk at `end`. */
+static void take_look(struct relay_node *node, size_t end)
 {
-	size_t end = node->coming.size - size;
 	struct relay_look *taken = &node->latest;
-	const struct ncs_look *look = look_of(&node->coming, end);
+	const struct ncs_look *look = look_of(&node->spare, end);
 
 	if (look->flags & NCS_LOOK_KEY) {
 		if (node->recording != look->recording[0])
@@ -121,7 +119,7 @@ static void take_look(struct relay_node *node, size_t size)
 	} else {
 		node->dropped += node->latest.is_unsent;
 	}
-	exchange(&taken->memory, &node->coming);
+	exchange(&taken->memory, &node->spare);
 	taken->end = end;
 	taken->dropped = node->dropped;
 	taken->is_unsent = true;
@@ -129,24 +127,20 @@ static void take_look(struct relay_node *node, size_t size)
 
 /* An ncs_fleet_pass. */
 static void take_bytes(void *context, size_t number, const void *bytes,
-		       size_t size)
+		       size_t size, size_t end)
 {
 	struct relay *relay = context;
 	const uint64_t one = 1;
-	const struct ncs_chunk *chunk = bytes;
 	struct relay_node *node;
 
 	pthread_mutex_lock(&relay->mutex);
 	node = node_of(relay, number);
-	if (node && ncs_sink_memory_append(&node->coming, bytes, size) != 0)
-		node->is_spoiled = true;
-	if (node && size >= sizeof(*chunk) && chunk->type == NCS_CHUNK_LOOK) {
-		if (node->is_spoiled)
-			node->dropped++;
+	if (node) {
+		node->spare.size = 0;
+		if (ncs_sink_memory_append(&node->spare, bytes, size) == 0)
+			take_look(node, end);
 		else
-			take_look(node, size);
-		node->coming.size = 0;
-		node->is_spoiled = false;
+			node->dropped++;
 		/* The counter of an eventfd has room for this. */
 		if (write(relay->event, &one, sizeof(one)) < 0)
 			abort();
@@ -334,7 +328,7 @@ static void release(struct relay *relay)
 		if (!node)
 			continue;
 		ncs_look_packer_free(node->packer);
-		free(node->coming.bytes);
+		free(node->spare.bytes);
 		free(node->key.memory.bytes);
 		free(node->latest.memory.bytes);
 		free(node);

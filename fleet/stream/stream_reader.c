@@ -23,6 +23,11 @@
 #define BURST_BYTES (2 * NCS_LOOK_UNPACKED_MAX)
 #define BURST_NS (BURST_BYTES / NCS_STREAM_UNPACKED_A_SECOND * SECOND_NS)
 
+/* The largest look with its end, which its limit does not count. */
+#define BYTES_MAX \
+	(NCS_LOOK_BYTES_MAX + sizeof(struct ncs_chunk) + \
+	 sizeof(struct ncs_look))
+
 /* Allows for the time that has passed since the latest call. */
 static void allow(struct ncs_stream_reader *stream, uint64_t now_ns)
 {
@@ -296,28 +301,23 @@ static void release_look(struct ncs_stream_reader *stream)
 	stream->size = stream->capacity = stream->chunks = 0;
 }
 
-/* Ends a look: takes it if it is whole. */
-static int end_look(struct ncs_stream_reader *stream,
-		    const struct ncs_chunk *chunk, const char *payload)
+/* Ends a look, whose last chunk is behind the others: takes it if it is whole. */
+static int end_look(struct ncs_stream_reader *stream)
 {
+	const struct ncs_chunk *chunk = chunk_at(stream, stream->size);
 	struct ncs_look look;
 	int error = 0;
 
 	if (chunk->unpacked_bytes < sizeof(look) || ncs_chunk_is_packed(chunk))
 		return 0;
-	memcpy(&look, payload, sizeof(look));
+	memcpy(&look, chunk + 1, sizeof(look));
 	if (stream->chunks == look.chunks && stream->size == look.bytes &&
 	    is_of_agent(stream, &look) && is_within_limits(stream)) {
 		error = take_look(stream, &look);
-		if (!error && stream->keep) {
-			size_t bytes = ncs_chunk_file_bytes(chunk);
-
+		if (!error && stream->keep)
 			stream->keep(stream->context, stream->bytes,
+				     stream->size + ncs_chunk_file_bytes(chunk),
 				     stream->size);
-			/* The chunk lies before its payload in memory. */
-			stream->keep(stream->context,
-				     payload - sizeof(*chunk), bytes);
-		}
 	}
 	release_look(stream);
 	return error;
@@ -366,16 +366,18 @@ static int collect(struct ncs_stream_reader *stream,
 		   const struct ncs_chunk *chunk, const char *payload)
 {
 	size_t bytes = ncs_chunk_file_bytes(chunk);
-	int error;
+	bool is_end = chunk->type == NCS_CHUNK_LOOK;
+	int error = make_room(stream, bytes,
+			      is_end ? BYTES_MAX : NCS_LOOK_BYTES_MAX);
 
-	if (chunk->type == NCS_CHUNK_LOOK)
-		return end_look(stream, chunk, payload);
-	error = make_room(stream, bytes, NCS_LOOK_BYTES_MAX);
 	if (error) {
 		forget_look(stream);
 		return error == -ENOSPC ? 0 : error;
 	}
+	/* The chunk lies before its payload in memory. */
 	memcpy(stream->bytes + stream->size, payload - sizeof(*chunk), bytes);
+	if (is_end)
+		return end_look(stream);
 	stream->size += bytes;
 	stream->chunks++;
 	return 0;
@@ -427,8 +429,7 @@ static int collect_unpacked(struct ncs_stream_reader *stream, size_t bytes)
 
 		/* The last one, if a packer has made the pack. */
 		if (chunk->type == NCS_CHUNK_LOOK)
-			return end_look(stream, chunk,
-					(const char *)(chunk + 1));
+			return end_look(stream);
 		stream->size += ncs_chunk_file_bytes(chunk);
 		stream->chunks++;
 	}
@@ -452,10 +453,7 @@ static int unpack_behind(struct ncs_stream_reader *stream,
 		return -EBADMSG;
 	if (!may_unpack(stream, head->unpacked_bytes))
 		return -ENOSPC;
-	/* Unpacked bytes include the end of the look, which the limit does not. */
-	error = make_room(stream, head->unpacked_bytes,
-			  NCS_LOOK_BYTES_MAX + sizeof(struct ncs_chunk) +
-				  sizeof(struct ncs_look));
+	error = make_room(stream, head->unpacked_bytes, BYTES_MAX);
 	if (!error)
 		error = ncs_look_unpacker_take(stream->unpacker, chunk, payload,
 					       head,

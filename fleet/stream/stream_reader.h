@@ -123,8 +123,10 @@ struct ncs_stream_facts {
 	struct ncs_machine_peaks peaks; /* all zeros: none yet */
 };
 
-/* Receives the bytes of each whole look, after it was read; may be NULL. */
-typedef void ncs_stream_keep(void *context, const void *bytes, size_t size);
+/* Receives the bytes of each whole look, after it was read, and where its last
+ * chunk, "look", begins; may be NULL. */
+typedef void ncs_stream_keep(void *context, const void *bytes, size_t size,
+			     size_t end);
 
 /* Only the first members are for callers. */
 struct ncs_stream_reader {

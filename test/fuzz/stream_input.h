@@ -69,39 +69,27 @@ static inline void stream_input_look(struct ncs_source *source, uint64_t now_ns)
 /* Packs the looks that a fleet passes on, as an agent of agents does. */
 struct stream_input_relay {
 	struct ncs_look_packer *packer;
-	struct ncs_sink_memory look;
 	struct ncs_sink_memory packed;
 };
 
 static inline void stream_input_pass(void *context, size_t node,
-				     const void *bytes, size_t size)
+				     const void *bytes, size_t size, size_t end)
 {
 	struct stream_input_relay *relay = context;
-	struct ncs_sink_memory *look = &relay->look;
-	struct ncs_chunk chunk = { 0 };
+	struct ncs_chunk chunk;
 
 	(void)node;
-	if (size == 0)
-		return;
-	SEGMENT_INPUT_MUST(size >= sizeof(chunk));
-	memcpy(&chunk, bytes, sizeof(chunk));
-	SEGMENT_INPUT_MUST(ncs_array_reserve(&look->bytes, &look->capacity,
-					     look->size + size, 1) == 0);
-	memcpy(look->bytes + look->size, bytes, size);
-	look->size += size;
-	if (chunk.type != NCS_CHUNK_LOOK)
-		return;
-	SEGMENT_INPUT_MUST(ncs_look_packer_pack(relay->packer, look->bytes,
-						look->size,
+	SEGMENT_INPUT_MUST(end < size && size - end >= sizeof(chunk));
+	memcpy(&chunk, (const char *)bytes + end, sizeof(chunk));
+	SEGMENT_INPUT_MUST(chunk.type == NCS_CHUNK_LOOK);
+	SEGMENT_INPUT_MUST(ncs_look_packer_pack(relay->packer, bytes, size,
 						&relay->packed) == 0);
-	look->size = 0;
 }
 
 /* Returns the number of looks taken. */
 static inline uint64_t stream_input_run(const uint8_t *data, size_t size)
 {
-	struct stream_input_relay relay = { ncs_look_packer_new(NULL), { 0 },
-					    { 0 } };
+	struct stream_input_relay relay = { ncs_look_packer_new(NULL), { 0 } };
 	struct ncs_fleet *fleet = ncs_fleet_new(NULL);
 	uint64_t now_ns = UINT64_C(1) << 40;
 	struct ncs_node facts;
@@ -124,7 +112,6 @@ static inline uint64_t stream_input_run(const uint8_t *data, size_t size)
 	ncs_fleet_nodes(fleet, now_ns, &facts, 1);
 	ncs_fleet_free(fleet);
 	ncs_look_packer_free(relay.packer);
-	free(relay.look.bytes);
 	free(relay.packed.bytes);
 	return facts.looks;
 }

@@ -650,10 +650,11 @@ static void test_segments_that_an_agent_leaves_out_are_told(void **state)
 }
 
 static void count_passed(void *context, size_t node, const void *bytes,
-			 size_t size)
+			 size_t size, size_t end)
 {
 	size_t *passed = context;
 
+	assert_true(end < size);
 	(void)node;
 	(void)bytes;
 	*passed += size;

@@ -19,13 +19,11 @@ static struct ncs_sink_memory packed;
 static struct ncs_sink_memory kept;
 static struct ncs_stream_reader *reader;
 
-static void keep(void *context, const void *bytes, size_t size)
+static void keep(void *context, const void *bytes, size_t size, size_t end)
 {
 	(void)context;
-	kept.bytes = realloc(kept.bytes, kept.size + size);
-	assert_non_null(kept.bytes);
-	memcpy(kept.bytes + kept.size, bytes, size);
-	kept.size += size;
+	assert_true(end < size);
+	assert_int_equal(ncs_sink_memory_append(&kept, bytes, size), 0);
 }
 
 static int setup(void **state)
