@@ -303,24 +303,14 @@ static void print_recording_json(FILE *file, const struct ncs_replay *replay)
 static void print_line(FILE *file, const char *pid, const char *rank,
 		       const char *comm, const char *state, const char *job)
 {
-	char padded_comm[NCS_FORMAT_MAX], padded_job[NCS_FORMAT_MAX];
-	unsigned width = ncs_format_columns(comm);
-
-	ncs_format_pad(padded_comm, sizeof(padded_comm), comm,
-		       width > 16 ? width : 16, NCS_ALIGN_LEFT);
-	width = ncs_format_columns(job);
-	ncs_format_pad(padded_job, sizeof(padded_job), job,
-		       width > 8 ? width : 8, NCS_ALIGN_LEFT);
-	fprintf(file, "%7s  %4s  %s  %-8s  %s  ", pid, rank, padded_comm, state,
-		padded_job);
+	fprintf(file, "%7s  %4s  ", pid, rank);
+	ncs_print(file, "$16s  $8s  $8s  ", comm, state, job);
 }
 
-static void print_segment(FILE *file, const struct ncs_sample *sample,
-			  bool ascii)
+static void print_segment(FILE *file, const struct ncs_sample *sample)
 {
 	const struct ncs_identity *identity;
-	char comm[NCS_FORMAT_MAX] = "-", clean[NCS_FORMAT_MAX] = "-";
-	char pid[16], rank[16] = "-", raw[sizeof(identity->comm_name)];
+	char pid[16], rank[16] = "-", comm[sizeof(identity->comm_name)];
 	const char *job;
 
 	if (sample->attach != NCS_ATTACHED) {
@@ -333,13 +323,11 @@ static void print_segment(FILE *file, const struct ncs_sample *sample,
 	snprintf(pid, sizeof(pid), "%" PRIu64, host_pid_of(sample));
 	if (identity->known & NCS_KNOWN_RANK)
 		snprintf(rank, sizeof(rank), "%" PRId32, identity->rank);
-	ncs_comm_text(identity, raw, sizeof(raw));
-	if (raw[0])
-		ncs_utf8_clean(comm, sizeof(comm), raw, ascii);
-	if (ncs_job_of(sample->labels, &job) != NCS_JOB_NONE)
-		ncs_utf8_clean(clean, sizeof(clean), job, ascii);
-	print_line(file, pid, rank, comm,
-		   ncs_liveness_name(sample->snapshot->liveness), clean);
+	ncs_comm_text(identity, comm, sizeof(comm));
+	if (ncs_job_of(sample->labels, &job) == NCS_JOB_NONE)
+		job = "-";
+	print_line(file, pid, rank, comm[0] ? comm : "-",
+		   ncs_liveness_name(sample->snapshot->liveness), job);
 	ncs_print(file, "$s\n", sample->id);
 }
 
@@ -353,7 +341,7 @@ struct list_counts {
 /* Prints all segments, or adds them to a list unless that is NULL, and counts
  * them. */
 static struct list_counts list_all(FILE *file, json_t *list,
-				   struct ncs_source *source, bool ascii)
+				   struct ncs_source *source)
 {
 	struct list_counts counts = { 0 };
 	struct ncs_sample sample;
@@ -375,7 +363,7 @@ static struct list_counts list_all(FILE *file, json_t *list,
 					   "JOB");
 				fputs("PATH\n", file);
 			}
-			print_segment(file, &sample, ascii);
+			print_segment(file, &sample);
 		}
 		counts.all++;
 	}
@@ -398,7 +386,7 @@ static int list_segments(FILE *file, const struct ncs_options *options,
 	/* Segments of nodes have no directory here. */
 	if (options->format == NCS_DUMP_JSON)
 		list = begin_list(NULL, source->nodes ? NULL : directory);
-	counts = list_all(file, list, source, options->ascii);
+	counts = list_all(file, list, source);
 	if (list)
 		ncs_json_print(file, list, JSON_COMPACT);
 	ncs_complain_of_unpublished(counts.unpublished);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/utf8.h"
@@ -11,7 +12,8 @@
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
-static void print_text(FILE *file, bool is_html, const char *raw)
+static void print_text(FILE *file, bool is_html, const char *raw,
+		       unsigned columns)
 {
 	char clean[2 * 4096];
 
@@ -22,27 +24,34 @@ static void print_text(FILE *file, bool is_html, const char *raw)
 			fprintf(file, "&#%d;", *at);
 		else
 			fputc(*at, file);
+	for (unsigned i = ncs_format_columns(clean); i < columns; i++)
+		fputc(' ', file);
 }
 
 static void print(FILE *file, bool is_html, const char *format, va_list list)
 {
 	char text[NCS_FORMAT_MAX];
 	const struct ncs_replay *replay;
+	unsigned columns;
+	char *end;
 
 	for (; *format; format++) {
 		if (*format != '$') {
 			fputc(*format, file);
 			continue;
 		}
-		switch (*++format) {
+		columns = (unsigned)strtoul(++format, &end, 10);
+		format = end;
+		switch (*format) {
 		case 's':
-			print_text(file, is_html, va_arg(list, const char *));
+			print_text(file, is_html, va_arg(list, const char *),
+				   columns);
 			break;
 		case 'v':
 			ncs_format_value(text, sizeof(text),
 					 va_arg(list, const struct ncs_value *),
 					 0, false);
-			print_text(file, is_html, text);
+			print_text(file, is_html, text, 0);
 			break;
 		case 'd':
 			ncs_format_duration(text, sizeof(text),

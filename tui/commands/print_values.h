@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints texts with values in them, in which these stand for an argument:
- *   $s  a text of any bytes, cleaned               $f  a double, two digits; $x three
+ *   $s  a text of any bytes, cleaned; $16s in at   $f  a double, two digits; $x three
+ *       least 16 columns
  *   $v  a struct ncs_value *, as tables show it    $n  a size_t; $u a uint64_t
  *   $d  a duration, a uint64_t in ns               $b  bytes, a uint64_t, with a unit
  *   $t  a struct ncs_replay *, and a time of its recording, a uint64_t in ns
