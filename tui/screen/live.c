@@ -128,7 +128,7 @@ static uint64_t until_next_second_ns(void)
  * late. */
 static void arm(struct live *live)
 {
-	uint64_t interval_ns = live->screen.interval_ns;
+	uint64_t interval_ns = live->screen.options.interval_ns;
 	uint64_t first_ns = now_ns() + interval_ns;
 	const struct itimerspec when = {
 		.it_value = { .tv_sec = (time_t)(first_ns / SECOND_NS),

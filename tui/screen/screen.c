@@ -34,10 +34,10 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 		ncs_grid_init(&screen->tables[i], (enum ncs_view)i,
 			      &ncs_screen_view_of((enum ncs_view)i)->rules);
 	screen->view = view;
-	screen->interval_ns = interval_ns;
 	snprintf(screen->host, sizeof(screen->host), "%s", host);
 	snprintf(screen->directory, sizeof(screen->directory), "%s", directory);
 	ncs_options_init(&screen->options);
+	screen->options.interval_ns = interval_ns;
 	screen->config_path = "";
 	ncs_summarize(&screen->summary, &screen->model);
 }
@@ -112,7 +112,7 @@ int ncs_screen_fill(struct ncs_screen *screen, struct ncs_source *source)
 	const struct ncs_replay *replay = screen->replay;
 	int error = ncs_replay_fill(source, &screen->model, &screen->diagnosis,
 				    replay->from_ns, replay->at_ns,
-				    screen->interval_ns);
+				    screen->options.interval_ns);
 
 	follow_model(screen);
 	return error;

@@ -152,7 +152,7 @@ void ncs_draw_title(const struct ncs_screen *screen,
 	add_text(&line, 3, NCS_ROLE_TITLE, "%s", screen->host);
 	add_text(&line, 6, NCS_ROLE_TITLE, "%s", ranks);
 	add_text(&line, has_lost ? 3 : 4, NCS_ROLE_TITLE, "int %s",
-		 ncs_duration(screen->interval_ns).text);
+		 ncs_duration(screen->options.interval_ns).text);
 	add_text(&line, 8, NCS_ROLE_TITLE, "oldest %s",
 		 summary->oldest.rank ?
 			 ncs_duration(summary->oldest.duration_ns).text :

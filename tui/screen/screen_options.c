@@ -26,7 +26,6 @@ void ncs_screen_apply(struct ncs_screen *screen,
 	screen->options = *options;
 	if (options->view < NCS_VIEW_COUNT && options->view != screen->view)
 		ncs_screen_show_view(screen, options->view);
-	screen->interval_ns = options->interval_ns;
 	if (options->window != window_option(screen))
 		ncs_model_set_window(&screen->model, options->window);
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
@@ -47,7 +46,6 @@ void ncs_screen_collect(struct ncs_screen *screen)
 	struct ncs_options *options = &screen->options;
 
 	options->view = screen->view;
-	options->interval_ns = screen->interval_ns;
 	options->window = window_option(screen);
 	options->level = ncs_screen_table(screen)->level;
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
@@ -107,22 +105,21 @@ void ncs_screen_toggle_column(struct ncs_screen *screen,
 unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer)
 {
 	size_t count = sizeof(intervals_ms) / sizeof(*intervals_ms);
-	uint64_t chosen_ns = screen->interval_ns;
+	uint64_t now_ns = screen->options.interval_ns, chosen_ns = now_ns;
 
 	for (size_t i = 0; i < count; i++) {
 		size_t place = longer ? i : count - 1 - i;
 		uint64_t interval_ns = intervals_ms[place] * 1000000;
 
-		if (longer ? interval_ns > screen->interval_ns :
-			     interval_ns < screen->interval_ns) {
+		if (longer ? interval_ns > now_ns : interval_ns < now_ns) {
 			chosen_ns = interval_ns;
 			break;
 		}
 	}
 	ncs_screen_say(screen, "interval %s%s", ncs_duration(chosen_ns).text,
-		       chosen_ns != screen->interval_ns ? "" :
-		       longer                           ? ", the longest" :
-							  ", the shortest");
-	screen->interval_ns = chosen_ns;
+		       chosen_ns != now_ns ? "" :
+		       longer              ? ", the longest" :
+					     ", the shortest");
+	screen->options.interval_ns = chosen_ns;
 	return NCS_REQUEST_INTERVAL;
 }

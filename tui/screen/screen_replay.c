@@ -39,7 +39,7 @@ static unsigned play(struct ncs_screen *screen)
 static unsigned step(struct ncs_screen *screen, bool back)
 {
 	struct ncs_replay *replay = screen->replay;
-	uint64_t at_ns = replay->at_ns, by_ns = screen->interval_ns;
+	uint64_t at_ns = replay->at_ns, by_ns = screen->options.interval_ns;
 
 	ncs_replay_play(replay, false, screen->now_ns);
 	screen->paused = true;

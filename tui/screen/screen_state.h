@@ -133,7 +133,6 @@ struct ncs_screen {
 	int bar_x;
 	int bar_width; /* 0 if there is no bar */
 
-	uint64_t interval_ns;
 	char host[65];
 	char directory[256];
 	char plugin_folder[256]; /* of the plugin of this program; "" if none */

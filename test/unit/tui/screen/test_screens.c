@@ -1545,15 +1545,15 @@ TEST(keys_return_their_requests)
 	assert_int_equal(press("Ctrl-T"), NCS_REQUEST_SAMPLE);
 	assert_int_equal(press("Ctrl-L"), NCS_REQUEST_REPAINT);
 	assert_int_equal(press("]"), NCS_REQUEST_INTERVAL);
-	assert_true(screen.interval_ns == 2 * SECOND);
+	assert_true(screen.options.interval_ns == 2 * SECOND);
 	assert_int_equal(press("F7 F7"), NCS_REQUEST_INTERVAL);
-	assert_true(screen.interval_ns == SECOND / 2);
+	assert_true(screen.options.interval_ns == SECOND / 2);
 	for (int i = 0; i < 20; i++)
 		press("[");
-	assert_true(screen.interval_ns == SECOND / 10);
+	assert_true(screen.options.interval_ns == SECOND / 10);
 	for (int i = 0; i < 20; i++)
 		press("]");
-	assert_true(screen.interval_ns == 60 * SECOND);
+	assert_true(screen.options.interval_ns == 60 * SECOND);
 	assert_int_equal(press("Z"), 0);
 	assert_true(screen.paused);
 	assert_int_equal(press("p"), NCS_REQUEST_SAMPLE);
