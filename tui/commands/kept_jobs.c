@@ -85,10 +85,10 @@ struct ncs_kept_jobs {
 	struct ncs_archive_run run; /* of the latest recorder */
 };
 
-static void say(int error, const char *what)
+static void say(const struct ncs_kept_jobs *jobs, int error)
 {
 	if (error)
-		ncs_complain("%s: %s", what, strerror(-error));
+		ncs_complain("%s: %s", jobs->archive.path, strerror(-error));
 }
 
 /* --- Processes ----------------------------------------------------------- */
@@ -187,7 +187,7 @@ static struct kept_job *add_job(struct ncs_kept_jobs *jobs,
 {
 	if (ncs_array_reserve(&jobs->jobs, &jobs->capacity, jobs->count + 1,
 			      sizeof(*jobs->jobs)) != 0) {
-		say(-ENOMEM, "a job that is not kept");
+		ncs_complain("a job that is not kept: %s", strerror(ENOMEM));
 		return NULL;
 	}
 	jobs->jobs[jobs->count] = (struct kept_job){ .summary = *summary };
@@ -296,13 +296,12 @@ static void find_jobs(struct ncs_kept_jobs *jobs, const struct ncs_model *model,
 			job = begin_job(jobs, rank);
 			if (!job)
 				return;
-			say(ncs_job_summary_begin(&jobs->archive, &job->summary),
-			    jobs->archive.path);
+			say(jobs, ncs_job_summary_begin(&jobs->archive,
+							&job->summary));
 			/* The folder, which tells that the ring has the job. */
-			say(ncs_archive_keep(&jobs->archive,
-					     job->summary.folder,
-					     time(NULL) + KEPT_S, false),
-			    jobs->archive.path);
+			say(jobs, ncs_archive_keep(&jobs->archive,
+						   job->summary.folder,
+						   time(NULL) + KEPT_S, false));
 		}
 		job->seen_ns = now_ns;
 		job->ranks++;
@@ -345,9 +344,8 @@ static void keep(struct ncs_kept_jobs *jobs, struct kept_job *job,
 	if (since < job->summary.begun - NCS_ARCHIVE_BEGUN_WITHIN_S)
 		since = job->summary.begun - NCS_ARCHIVE_BEGUN_WITHIN_S;
 	job->kept_ns = now_ns;
-	say(ncs_archive_keep(&jobs->archive, job->summary.folder, since,
-			     job->found_ns != 0),
-	    jobs->archive.path);
+	say(jobs, ncs_archive_keep(&jobs->archive, job->summary.folder, since,
+				   job->found_ns != 0));
 }
 
 /* Has the report and the line of a job made that has ended. */
@@ -366,7 +364,7 @@ static void conclude(struct ncs_kept_jobs *jobs, struct kept_job *job,
 		alarm(CONCLUDE_S);
 		int error = ncs_job_summary_end(&jobs->archive, &job->summary);
 
-		say(error, jobs->archive.path);
+		say(jobs, error);
 		_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	if (job->concluder < 0)
@@ -426,8 +424,8 @@ void ncs_kept_jobs_look(struct ncs_kept_jobs *jobs,
 	if (now_ns < jobs->trimmed_ns + KEEP_EVERY_NS)
 		return;
 	jobs->trimmed_ns = now_ns;
-	say(ncs_archive_trim(&jobs->archive, is_running, say_removed, jobs),
-	    jobs->archive.path);
+	say(jobs,
+	    ncs_archive_trim(&jobs->archive, is_running, say_removed, jobs));
 }
 
 /* --- Begin and end ------------------------------------------------------- */
