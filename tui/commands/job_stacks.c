@@ -14,6 +14,7 @@
 #include "shm/clock.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/json_values.h"
+#include "tui/commands/metrics_watch.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 #include "tui/text/words.h"
@@ -165,13 +166,6 @@ struct late_process {
 	uint32_t pid;
 };
 
-static bool wants_no_records(const void *context, const char *id)
-{
-	(void)context;
-	(void)id;
-	return false;
-}
-
 static uint64_t lateness(void *context)
 {
 	struct late_process *process = context;
@@ -213,7 +207,7 @@ static size_t sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
 					.pid = stacks[0].pid };
 	size_t count;
 
-	source->wants_records = wants_no_records;
+	source->wants_records = ncs_wants_no_records;
 	ncs_model_init(&process.model);
 	count = ncs_stacks_sample_late(stacks, lateness, &process);
 	ncs_model_release(&process.model);

@@ -20,7 +20,7 @@
 #include "tui/serve/http_server.h"
 #include "tui/text/output.h"
 
-static bool wants_none(const void *context, const char *id)
+bool ncs_wants_no_records(const void *context, const char *id)
 {
 	(void)context;
 	(void)id;
@@ -43,7 +43,7 @@ void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,
 	watch->source->wants_peaks = watch->metrics.wanted &
 				     NCS_METRIC_BIT(NCS_METRIC_RANK_INFO);
 	if (!ncs_metrics_need_records(&watch->metrics))
-		watch->source->wants_records = wants_none;
+		watch->source->wants_records = ncs_wants_no_records;
 }
 
 void ncs_metrics_watch_release(struct ncs_metrics_watch *watch)

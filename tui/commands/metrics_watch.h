@@ -63,4 +63,7 @@ int ncs_metrics_server_run(struct ncs_metrics_server *server,
 /* Removes the socket. */
 void ncs_metrics_server_close(struct ncs_metrics_server *server);
 
+/* For a source of which only states are of use. */
+bool ncs_wants_no_records(const void *context, const char *id);
+
 #endif

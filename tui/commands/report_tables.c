@@ -199,15 +199,6 @@ int ncs_report_episodes(FILE *file, const struct ncs_report *report)
 
 /* --- Tables of views ------------------------------------------------------ */
 
-static bool is_root(const struct ncs_diagnosis *diagnosis,
-		    const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < diagnosis->count; i++)
-		if (diagnosis->findings[i].root.rank == rank)
-			return true;
-	return false;
-}
-
 /* Roots of findings come first; then the rank whose lateness costs most, unknown
  * costs last. */
 static int compare_ranks(const void *left, const void *right, void *diagnosis)
@@ -215,7 +206,8 @@ static int compare_ranks(const void *left, const void *right, void *diagnosis)
 	const struct ncs_column *column = &ncs_columns[NCS_COLUMN_RANK_LATE_COST];
 	const struct ncs_row *a = left, *b = right;
 	struct ncs_value of_a, of_b;
-	int order = is_root(diagnosis, b->rank) - is_root(diagnosis, a->rank);
+	int order = ncs_is_root(diagnosis, b->rank) -
+		    ncs_is_root(diagnosis, a->rank);
 
 	ncs_column_get(column, a, &of_a);
 	ncs_column_get(column, b, &of_b);

@@ -327,6 +327,15 @@ void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,
 	append_fact(evidence, text, size);
 }
 
+bool ncs_is_root(const struct ncs_diagnosis *diagnosis,
+		 const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].root.rank == rank)
+			return true;
+	return false;
+}
+
 /* --- The sentence of a finding -------------------------------------------- */
 
 /* Returns the root or the other rank of a finding. */

@@ -19,6 +19,10 @@
 void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			  size_t size);
 
+/* Whether a rank is the root of a finding. */
+bool ncs_is_root(const struct ncs_diagnosis *diagnosis,
+		 const struct ncs_rank *rank);
+
 /* Prints why a finding's confidence is no higher: what lowers it, or what it
  * means. */
 void ncs_finding_certainty(const struct ncs_finding *finding, char *text,

@@ -7,6 +7,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/job_text.h"
 #include "tui/text/words.h"
 #include "tui/views/row_looks.h"
@@ -37,15 +38,6 @@ static double need(const struct ncs_row *row)
 	return late && late->is_straggler ? late->cost.share : 0;
 }
 
-static bool is_root(const struct ncs_rank *rank,
-		    const struct ncs_diagnosis *diagnosis)
-{
-	for (size_t i = 0; diagnosis && i < diagnosis->count; i++)
-		if (diagnosis->findings[i].root.rank == rank)
-			return true;
-	return false;
-}
-
 /* Ranks that somebody may have to look at are never one with others: those that
  * are dead, behind, late, waiting, or found to be the root of something; and
  * those that are silent, unless their whole communicator is. */
@@ -60,8 +52,9 @@ static enum ncs_alike alike(const struct ncs_row *row,
 		return NCS_ALIKE_FINISHED;
 	if (!ncs_rank_is_live(rank) || rank->is_past ||
 	    ncs_rank_waits_long(rank) || ncs_rank_is_held_up(rank) ||
-	    (late && late->is_straggler) || is_root(rank, diagnosis) ||
-	    (diagnosis && rank == ncs_diagnosis_suspect(diagnosis)))
+	    (late && late->is_straggler) ||
+	    (diagnosis && (ncs_is_root(diagnosis, rank) ||
+			   rank == ncs_diagnosis_suspect(diagnosis))))
 		return NCS_ALIKE_NOT;
 	if (rank->now.liveness == NCS_ALIVE)
 		return NCS_ALIKE_LEVEL;
