@@ -11,7 +11,6 @@
 #include "tui/text/nearest.h"
 
 #define TEXT_MAX 4096
-#define WORD_MAX 128
 
 /* --- A row's names -------------------------------------------------------- */
 
@@ -154,38 +153,37 @@ static bool compares(const struct ncs_value *value, char operator,
 	return own == other || strcasecmp(cell, wanted) == 0;
 }
 
-/* Splits "late>=5ms". Returns the value, or NULL if the word is none of this
- * kind. */
-static const char *split(const char *word, char title[WORD_MAX], char *operator,
-			 bool *or_equal)
+/* Cuts "late>=5ms" behind the title. Returns the value, or NULL if the word is none of
+ * this kind. */
+static const char *split(char *word, char *operator, bool * or_equal)
 {
-	size_t length = strcspn(word, "=:<>");
+	char *at = word + strcspn(word, "=:<>");
 
-	if (length == 0 || !word[length])
+	if (at == word || !*at)
 		return NULL;
-	snprintf(title, WORD_MAX, "%.*s", (int)length, word);
-	*operator = word[length++];
-	*or_equal = word[length] == '=';
-	return word + length + *or_equal;
+	*operator= * at;
+	*at++ = '\0';
+	*or_equal = *at == '=';
+	return at + *or_equal;
 }
 
 /* --- Words ---------------------------------------------------------------- */
 
-/* Whether a row has a word; `*next` is the word behind it, which becomes empty
- * if it is taken as its value. */
+/* Whether a row has a word, which may be cut; `next` is the word behind it, which becomes
+ * empty if it is taken as its value. */
 static bool has_word(const struct ncs_grid_row *row, const char *text,
-		     const char *word, char *next)
+		     char *word, char *next)
 {
 	struct ncs_value value = { 0 };
-	char title[WORD_MAX], operator;
 	const char *wanted;
 	bool or_equal;
+	char operator;
 
 	if (strcasestr(text, word))
 		return true;
 	if (row->unreadable)
 		return false;
-	wanted = split(word, title, &operator, &or_equal);
+	wanted = split(word, &operator, & or_equal);
 	if (!wanted && isdigit((unsigned char)next[0]) &&
 	    get_cell(&row->row, word, &value)) {
 		bool matches = compares(&value, '=', false, next);
@@ -193,82 +191,73 @@ static bool has_word(const struct ncs_grid_row *row, const char *text,
 		next[0] = '\0';
 		return matches;
 	}
-	if (!wanted || !get_cell(&row->row, title, &value))
+	if (!wanted || !get_cell(&row->row, word, &value))
 		return false;
 	/* Nothing is typed yet. */
 	return !wanted[0] || compares(&value, operator, or_equal, wanted);
 }
 
-/* Takes the next word of a text that ends at `end`. */
-static void take_word(const char **text, const char *end, char word[WORD_MAX])
+/* Takes the next word off a text; "" at its end. */
+static char *take_word(char **text)
 {
-	size_t length;
+	char *word = *text + strspn(*text, " ");
 
-	*text += strspn(*text, " ");
-	if (*text > end)
-		*text = end;
-	length = strcspn(*text, " |");
-	if (length > (size_t)(end - *text))
-		length = (size_t)(end - *text);
-	snprintf(word, WORD_MAX, "%.*s", (int)length, *text);
-	*text += length;
+	*text = word + strcspn(word, " ");
+	if (**text)
+		*(*text)++ = '\0';
+	return word;
+}
+
+/* Whether a row has all of some words, of which there must be one. */
+static bool has_words(const struct ncs_grid_row *row, const char *text,
+		      char *words)
+{
+	char *word = take_word(&words), *next;
+	bool all = *word;
+
+	for (; all && *word; word = *next ? next : take_word(&words)) {
+		next = take_word(&words);
+		all = has_word(row, text, word, next);
+	}
+	return all;
 }
 
 bool ncs_row_matches(const struct ncs_grid_row *row, const char *query)
 {
-	char text[TEXT_MAX], part[TEXT_MAX], words[2][WORD_MAX];
-	bool any = false;
+	char text[TEXT_MAX], copy[TEXT_MAX], *rest = copy, *part;
 
-	if (!query || !query[0])
+	/* Without a word it is as if it were empty. */
+	if (!query || !query[strspn(query, " |")])
 		return true;
 	row_text(row, text, sizeof(text));
-	for (;;) {
-		size_t length = strcspn(query, "|");
-		const char *from = query, *end = query + length;
-		bool all = true;
-
-		snprintf(part, sizeof(part), "%.*s", (int)length, query);
-		if (length > 0 && strcasestr(text, part))
+	snprintf(copy, sizeof(copy), "%s", query);
+	while ((part = strsep(&rest, "|")))
+		if ((*part && strcasestr(text, part)) ||
+		    has_words(row, text, part))
 			return true;
-		take_word(&from, end, words[0]);
-		any = any || words[0][0];
-		all = words[0][0];
-		while (all && words[0][0]) {
-			take_word(&from, end, words[1]);
-			all = has_word(row, text, words[0], words[1]);
-			if (!words[1][0])
-				take_word(&from, end, words[1]);
-			memcpy(words[0], words[1], WORD_MAX);
-		}
-		if (all)
-			return true;
-		if (!*end)
-			return !any;
-		query = end + 1;
-	}
+	return false;
 }
 
 void ncs_row_query_hint(enum ncs_view view, const char *query, char *text,
 			size_t size)
 {
-	const char *end = query + strlen(query);
-	char word[WORD_MAX], title[WORD_MAX], operator;
+	char copy[TEXT_MAX], *rest = copy, *word, operator;
 	struct ncs_nearest nearest;
 	bool or_equal;
 
-	for (take_word(&query, end, word); word[0];
-	     query += *query == '|', take_word(&query, end, word)) {
-		if (!split(word, title, &operator, &or_equal) ||
-		    strcasecmp(title, "host") == 0 ||
-		    ncs_column_find(view, title) ||
-		    ncs_column_find(NCS_VIEW_RANK, title))
+	snprintf(copy, sizeof(copy), "%s", query);
+	while ((word = strsep(&rest, " |"))) {
+		if (!split(word, &operator, & or_equal) ||
+		    strcasecmp(word, "host") == 0 ||
+		    ncs_column_find(view, word) ||
+		    ncs_column_find(NCS_VIEW_RANK, word))
 			continue;
-		ncs_nearest_begin(&nearest, title, strlen(title));
+		ncs_nearest_begin(&nearest, word, strlen(word));
 		for (size_t i = 0; i < ncs_column_count; i++)
 			if (ncs_columns[i].view == view ||
 			    ncs_columns[i].view == NCS_VIEW_RANK)
 				ncs_nearest_try(&nearest, ncs_columns[i].title);
-		snprintf(text, size, "no column '%s'", title);
+		snprintf(text, size, "no column '%s'", word);
 		ncs_nearest_append(&nearest, "", text, size);
 		return;
 	}
