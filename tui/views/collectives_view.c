@@ -10,7 +10,6 @@
 #include "analysis/base/timings.h"
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/lookup.h"
-#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/moving.h"
 #include "analysis/records/operation_record.h"
