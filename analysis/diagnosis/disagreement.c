@@ -220,14 +220,14 @@ first_collective(const struct ncs_rank *rank)
 static uint64_t finished_bytes(const struct ncs_rank *rank,
 			       struct ncs_call_id call)
 {
-	const struct ncs_latest_ring *ring;
+	const struct ncs_latest_list *list;
 
 	if (!rank->latest || operation_of_call(rank, call) ||
 	    ncs_rank_next(rank, call.function) <= call.sequence_number)
 		return 0;
-	ring = &rank->latest->rings[NCS_LATEST_CALLS];
-	for (size_t i = ring->count; i-- > 0;) {
-		const struct ncs_record *record = ncs_latest_at(ring, i);
+	list = &rank->latest->lists[NCS_LATEST_CALLS];
+	for (size_t i = list->count; i-- > 0;) {
+		const struct ncs_record *record = &list->records[i];
 
 		if (record->event == NCS_EVENT_COLL &&
 		    record->function == call.function &&

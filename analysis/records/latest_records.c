@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ncclstat/abi_header.h"
 #include "shm/clock.h"
@@ -20,8 +19,6 @@ static const struct {
 	[NCS_LATEST_WORK] = { 65536, 128, 16384 },
 };
 
-#define FIRST_CAPACITY 64
-
 struct ncs_latest *ncs_latest_new(void)
 {
 	return calloc(1, sizeof(struct ncs_latest));
@@ -32,17 +29,11 @@ void ncs_latest_free(struct ncs_latest *latest)
 	if (!latest)
 		return;
 	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
-		free(latest->rings[i].records);
+		free(latest->lists[i].records);
 	free(latest);
 }
 
-const struct ncs_record *ncs_latest_at(const struct ncs_latest_ring *ring,
-				       size_t i)
-{
-	return &ring->records[(ring->first + i) % ring->capacity];
-}
-
-/* Returns the ring of a record, or NCS_LATEST_KINDS if it is not kept. */
+/* Returns the list of a record, or NCS_LATEST_KINDS if it is not kept. */
 static enum ncs_latest_kind kind_of(const struct ncs_record *record)
 {
 	switch (record->event) {
@@ -70,55 +61,6 @@ static uint64_t end_ns(const struct ncs_record *record,
 	return ncs_clock_ns(clock, record->start + record->duration);
 }
 
-/* Drops the oldest record. */
-static void drop_first(struct ncs_latest_ring *ring,
-		       const struct ncs_clock *clock)
-{
-	uint64_t gone_ns = end_ns(ncs_latest_at(ring, 0), clock);
-
-	/* A sample has the records of one thread after those of another, so the
-	 * ends are not in order. */
-	if (gone_ns > ring->complete_from_ns)
-		ring->complete_from_ns = gone_ns;
-	ring->first = (ring->first + 1) % ring->capacity;
-	ring->count--;
-}
-
-static int resize(struct ncs_latest_ring *ring, size_t capacity,
-		  const struct ncs_clock *clock)
-{
-	struct ncs_record *records = malloc(capacity * sizeof(*records));
-
-	if (!records)
-		return -ENOMEM;
-	while (ring->count > capacity)
-		drop_first(ring, clock);
-	for (size_t i = 0; i < ring->count; i++)
-		records[i] = *ncs_latest_at(ring, i);
-	free(ring->records);
-	ring->records = records;
-	ring->capacity = capacity;
-	ring->first = 0;
-	return 0;
-}
-
-/* Makes room for one more record: grows the ring up to `most` records, then
- * drops the oldest. Returns 0 or -ENOMEM. */
-static int make_room(struct ncs_latest_ring *ring, size_t most,
-		     const struct ncs_clock *clock)
-{
-	size_t wanted = ring->capacity > 0 ? 2 * ring->capacity :
-					     FIRST_CAPACITY;
-
-	if (ring->count < ring->capacity)
-		return 0;
-	if (ring->capacity == most) {
-		drop_first(ring, clock);
-		return 0;
-	}
-	return resize(ring, wanted < most ? wanted : most, clock);
-}
-
 static size_t share(enum ncs_latest_kind kind, size_t ranks)
 {
 	size_t own = limits[kind].all / (ranks > 0 ? ranks : 1);
@@ -128,19 +70,7 @@ static size_t share(enum ncs_latest_kind kind, size_t ranks)
 	return own < limits[kind].most ? own : limits[kind].most;
 }
 
-static int put(struct ncs_latest_ring *ring, const struct ncs_record *record,
-	       size_t most, const struct ncs_clock *clock)
-{
-	int error = make_room(ring, most, clock);
-
-	if (error)
-		return error;
-	ring->records[(ring->first + ring->count) % ring->capacity] = *record;
-	ring->count++;
-	return 0;
-}
-
-/* Sets the time from which on the rings are complete at the first refresh:
+/* Sets the time from which on the lists are complete at the first refresh:
  * records that were overwritten before it are missing. */
 static void set_beginning(struct ncs_latest *latest,
 			  const struct ncs_sample *sample)
@@ -148,7 +78,7 @@ static void set_beginning(struct ncs_latest *latest,
 	const struct ncs_clock *clock = &sample->header->clock;
 
 	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
-		latest->rings[i].complete_from_ns =
+		latest->lists[i].complete_from_ns =
 			sample->snapshot->losses[NCS_LOSS_OVERWRITTEN] > 0 ?
 				sample->snapshot->taken_ns :
 				clock->base_monotonic_ns;
@@ -157,8 +87,8 @@ static void set_beginning(struct ncs_latest *latest,
 		uint64_t ended_ns = end_ns(&sample->records[i], clock);
 
 		if (kind != NCS_LATEST_KINDS &&
-		    ended_ns < latest->rings[kind].complete_from_ns)
-			latest->rings[kind].complete_from_ns = ended_ns;
+		    ended_ns < latest->lists[kind].complete_from_ns)
+			latest->lists[kind].complete_from_ns = ended_ns;
 	}
 }
 
@@ -197,17 +127,7 @@ static void note_lost(struct ncs_latest *latest,
 	latest->lost += sample->records_lost;
 }
 
-/* --- More records than there is room for -------------------------------- */
-
-static size_t count_kind(const struct ncs_sample *sample,
-			 enum ncs_latest_kind kind)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < sample->record_count; i++)
-		count += kind_of(&sample->records[i]) == kind;
-	return count;
-}
+/* --- The records of a sample --------------------------------------------- */
 
 static int compare_ends(const void *a, const void *b)
 {
@@ -218,70 +138,93 @@ static int compare_ends(const void *a, const void *b)
 	return (end_a > end_b) - (end_a < end_b);
 }
 
-/* Finds the records of a kind that may be among the `most` latest: of each
- * thread as many, as a thread's records are in order. Returns their number. */
-static size_t find_candidates(const struct ncs_sample *sample,
-			      enum ncs_latest_kind kind, size_t most,
-			      const struct ncs_record **candidates)
+/* Lists the records of a kind at the end of `room`, in their order: of each thread
+ * one more than are kept, as a thread's records are in order. Returns their number. */
+static size_t find_kind(const struct ncs_sample *sample,
+			enum ncs_latest_kind kind, size_t most,
+			const struct ncs_record **room)
 {
 	const struct ncs_record *records = sample->records;
-	size_t found = 0, of_thread = 0;
+	size_t count = 0, of_thread = 0;
 
 	for (size_t i = sample->record_count; i-- > 0;) {
 		if (i + 1 < sample->record_count &&
 		    records[i].position + 1 != records[i + 1].position)
 			of_thread = 0;
-		if (kind_of(&records[i]) == kind && of_thread++ < most)
-			candidates[found++] = &records[i];
+		if (kind_of(&records[i]) == kind && of_thread++ <= most)
+			room[sample->record_count - ++count] = &records[i];
 	}
-	return found;
+	return count;
 }
 
-/* Puts the records of a kind in the order of their ends: a sample has the
- * records of one thread after those of another, and the ring keeps what was put
- * last. Returns 0 or -ENOMEM. */
-static int put_in_order(struct ncs_latest_ring *ring,
-			const struct ncs_sample *sample,
-			enum ncs_latest_kind kind, size_t count, size_t most)
+/* Notes that a record that ended then is missing, or that none which ended later
+ * is. */
+static void note_gone(struct ncs_latest_list *list, uint64_t ended_ns)
 {
-	const struct ncs_clock *clock = &sample->header->clock;
-	const struct ncs_record **candidates;
-	uint64_t from_ns;
-	size_t found;
-	int error = 0;
+	if (ended_ns > list->complete_from_ns)
+		list->complete_from_ns = ended_ns;
+}
 
-	candidates = malloc(count * sizeof(const struct ncs_record *));
-	if (!candidates)
+/* Makes a list that of its former records and these, which it takes the place of.
+ * Returns 0 or -ENOMEM. */
+static int append(struct ncs_latest_list *list,
+		  const struct ncs_record *const *added, size_t count,
+		  size_t most, const struct ncs_clock *clock)
+{
+	size_t all = list->count + count, gone = all > most ? all - most : 0;
+	struct ncs_record *records = malloc((all - gone) * sizeof(*records));
+	size_t kept = 0;
+
+	if (!records)
 		return -ENOMEM;
-	found = find_candidates(sample, kind, most, candidates);
-	qsort(candidates, found, sizeof(candidates[0]), compare_ends);
-	/* None of the others ended later. */
-	from_ns = end_ns(candidates[found - most], clock);
-	if (from_ns > ring->complete_from_ns)
-		ring->complete_from_ns = from_ns;
-	for (size_t i = found - most; !error && i < found; i++)
-		error = put(ring, candidates[i], most, clock);
-	free(candidates);
-	return error;
+	/* A sample has the records of one thread after those of another, so the
+	 * ends are not in order. */
+	for (size_t i = 0; i < gone; i++)
+		note_gone(list, end_ns(&list->records[i], clock));
+	for (size_t i = gone; i < list->count; i++)
+		records[kept++] = list->records[i];
+	for (size_t i = 0; i < count; i++)
+		records[kept++] = *added[i];
+	free(list->records);
+	list->records = records;
+	list->count = kept;
+	return 0;
 }
 
-static int put_all(struct ncs_latest_ring *ring,
-		   const struct ncs_sample *sample, enum ncs_latest_kind kind,
-		   size_t most)
+/* Takes the records of a kind: those that ended last, in the order of their ends,
+ * if there are more than there is room for. Returns 0 or -ENOMEM. */
+static int take_kind(struct ncs_latest_list *list,
+		     const struct ncs_sample *sample, enum ncs_latest_kind kind,
+		     size_t most)
 {
 	const struct ncs_clock *clock = &sample->header->clock;
-	int error = 0;
+	const struct ncs_record **room, **found;
+	size_t count;
+	int error;
 
-	for (size_t i = 0; !error && i < sample->record_count; i++)
-		if (kind_of(&sample->records[i]) == kind)
-			error = put(ring, &sample->records[i], most, clock);
+	room = malloc((sample->record_count + 1) *
+		      sizeof(const struct ncs_record *));
+	if (!room)
+		return -ENOMEM;
+	count = find_kind(sample, kind, most, room);
+	found = room + (sample->record_count - count);
+	if (count > most) {
+		qsort(found, count, sizeof(found[0]), compare_ends);
+		found += count - most;
+		count = most;
+		/* None of the others ended later. */
+		note_gone(list, end_ns(found[0], clock));
+	}
+	error = count > 0 || list->count > most ?
+			append(list, found, count, most, clock) :
+			0;
+	free(room);
 	return error;
 }
 
 int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
 		    size_t ranks)
 {
-	const struct ncs_clock *clock = &sample->header->clock;
 	int error = 0;
 
 	if (latest->has_begun)
@@ -290,16 +233,8 @@ int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
 		set_beginning(latest, sample);
 	latest->has_begun = latest->has_begun || sample->record_count > 0;
 	latest->taken_ns = sample->snapshot->taken_ns;
-	for (unsigned i = 0; !error && i < NCS_LATEST_KINDS; i++) {
-		struct ncs_latest_ring *ring = &latest->rings[i];
-		size_t count = count_kind(sample, i), most = share(i, ranks);
-
-		if (ring->capacity > most)
-			error = resize(ring, most, clock);
-		if (!error)
-			error = count > most ? put_in_order(ring, sample, i,
-							    count, most) :
-					       put_all(ring, sample, i, most);
-	}
+	for (unsigned i = 0; !error && i < NCS_LATEST_KINDS; i++)
+		error = take_kind(&latest->lists[i], sample, i,
+				  share(i, ranks));
 	return error;
 }

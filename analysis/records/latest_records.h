@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The latest records of a rank, for the timeline.
  *
- * They are kept in two rings, in the order in which they came: one for
+ * They are kept in two lists, in the order in which they came: one for
  * operations and the application's calls, one for the far more frequent records
  * of proxy operations, steps and kernels. Memory is bounded: all ranks share a
  * fixed number of records. Pure. Times in records are in the segment's ticks.
@@ -16,18 +16,16 @@
 #include "analysis/base/source.h"
 #include "ncclstat/record.h"
 
-/* The rings, by the records that they keep. */
+/* The lists, by the records that they keep. */
 enum ncs_latest_kind {
 	NCS_LATEST_CALLS, /* API calls, launches, COLL, P2P */
 	NCS_LATEST_WORK,  /* proxy operations and steps, kernels */
 	NCS_LATEST_KINDS
 };
 
-/* A ring of records, in the order in which they came. */
-struct ncs_latest_ring {
+/* Records in the order in which they came. */
+struct ncs_latest_list {
 	struct ncs_record *records;
-	size_t capacity;
-	size_t first; /* place of the oldest record */
 	size_t count;
 	/* All records that ended after this time are here, except lost ones. */
 	uint64_t complete_from_ns;
@@ -35,7 +33,7 @@ struct ncs_latest_ring {
 
 /* The latest records of one rank. */
 struct ncs_latest {
-	struct ncs_latest_ring rings[NCS_LATEST_KINDS];
+	struct ncs_latest_list lists[NCS_LATEST_KINDS];
 	bool has_begun;    /* some refresh brought records */
 	uint64_t taken_ns; /* of the latest refresh */
 	/* Number of records that were overwritten unread, and the latest
@@ -45,7 +43,7 @@ struct ncs_latest {
 	uint64_t lost_until_ns;
 };
 
-/* Creates empty rings. Returns NULL if there is no memory. Free them with
+/* Creates empty lists. Returns NULL if there is no memory. Free them with
  * ncs_latest_free(), which accepts NULL. */
 struct ncs_latest *ncs_latest_new(void);
 void ncs_latest_free(struct ncs_latest *latest);
@@ -55,10 +53,5 @@ void ncs_latest_free(struct ncs_latest *latest);
  * are missing. */
 int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
 		    size_t ranks);
-
-/* Returns the i-th record that is kept, in the order in which they came. `i`
- * must be less than the ring's count. */
-const struct ncs_record *ncs_latest_at(const struct ncs_latest_ring *ring,
-				       size_t i);
 
 #endif

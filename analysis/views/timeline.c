@@ -113,7 +113,7 @@ void ncs_track_name(const struct ncs_track *track, char *text, size_t size)
 
 /* Returns whether a track has records of this kind. Times on the stream are in
  * the records of operations, those of channels of kernels in their own. */
-static bool uses_ring(const struct ncs_rank *rank,
+static bool uses_list(const struct ncs_rank *rank,
 		      const struct ncs_track *track, enum ncs_latest_kind kind)
 {
 	switch (track->kind) {
@@ -137,9 +137,9 @@ uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 	if (!rank->latest)
 		return rank->now.taken_ns;
 	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
-		if (uses_ring(rank, track, i) &&
-		    rank->latest->rings[i].complete_from_ns > from_ns)
-			from_ns = rank->latest->rings[i].complete_from_ns;
+		if (uses_list(rank, track, i) &&
+		    rank->latest->lists[i].complete_from_ns > from_ns)
+			from_ns = rank->latest->lists[i].complete_from_ns;
 	return from_ns;
 }
 
@@ -526,12 +526,11 @@ static bool visit_records(const struct ncs_rank *rank,
 			  const struct track_visitor *visitor)
 {
 	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
-		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
+		const struct ncs_latest_list *list = &rank->latest->lists[k];
 
-		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
+		for (size_t i = 0; uses_list(rank, track, k) && i < list->count;
 		     i++) {
-			const struct ncs_record *record =
-				ncs_latest_at(ring, i);
+			const struct ncs_record *record = &list->records[i];
 
 			if ((visitor && !may_be_seen(visitor, record)) ||
 			    !kinds[track->kind].has(track, record))

@@ -28,8 +28,8 @@ static bool set_collective(const struct ncs_rank *rank, unsigned event,
 static bool operation_collective(const struct ncs_rank *rank, uint32_t number,
 				 struct ncs_collective *collective)
 {
-	const struct ncs_latest_ring *ring =
-		&rank->latest->rings[NCS_LATEST_CALLS];
+	const struct ncs_latest_list *list =
+		&rank->latest->lists[NCS_LATEST_CALLS];
 
 	for (size_t i = rank->now.operation_count; i-- > 0;) {
 		const struct ncs_operation_view *operation =
@@ -41,8 +41,8 @@ static bool operation_collective(const struct ncs_rank *rank, uint32_t number,
 					      operation->sequence_number,
 					      collective);
 	}
-	for (size_t i = ring->count; i-- > 0;) {
-		const struct ncs_record *record = ncs_latest_at(ring, i);
+	for (size_t i = list->count; i-- > 0;) {
+		const struct ncs_record *record = &list->records[i];
 
 		if (ncs_record_is_operation(record) &&
 		    record->operation == number)
@@ -77,7 +77,7 @@ bool ncs_collective_find(const struct ncs_rank *rank,
 			 const struct ncs_collective *collective,
 			 struct ncs_presence *part)
 {
-	const struct ncs_latest_ring *ring;
+	const struct ncs_latest_list *list;
 
 	if (!(rank->now.identity.known & NCS_KNOWN_COMM_ID) ||
 	    rank->now.identity.comm_id != collective->comm_id)
@@ -94,9 +94,9 @@ bool ncs_collective_find(const struct ncs_rank *rank,
 					       (uint32_t)operation->number };
 		return true;
 	}
-	ring = rank->latest ? &rank->latest->rings[NCS_LATEST_CALLS] : NULL;
-	for (size_t i = ring ? ring->count : 0; i-- > 0;) {
-		const struct ncs_record *record = ncs_latest_at(ring, i);
+	list = rank->latest ? &rank->latest->lists[NCS_LATEST_CALLS] : NULL;
+	for (size_t i = list ? list->count : 0; i-- > 0;) {
+		const struct ncs_record *record = &list->records[i];
 
 		if (record->event != NCS_EVENT_COLL ||
 		    record->function != collective->function ||
@@ -161,15 +161,15 @@ static size_t period_of(const struct ncs_record *const *records, size_t count)
 bool ncs_latest_step(const struct ncs_rank *rank, uint64_t *from_ns,
 		     uint64_t *until_ns)
 {
-	const struct ncs_latest_ring *ring =
-		rank->latest ? &rank->latest->rings[NCS_LATEST_CALLS] : NULL;
+	const struct ncs_latest_list *list =
+		rank->latest ? &rank->latest->lists[NCS_LATEST_CALLS] : NULL;
 	const struct ncs_record *records[COMPARED_MAX];
 	size_t count = 0, period;
 
-	for (size_t i = ring ? ring->count : 0;
+	for (size_t i = list ? list->count : 0;
 	     i-- > 0 && count < COMPARED_MAX;)
-		if (ncs_record_is_operation(ncs_latest_at(ring, i)))
-			records[count++] = ncs_latest_at(ring, i);
+		if (ncs_record_is_operation(&list->records[i]))
+			records[count++] = &list->records[i];
 	if (count == 0)
 		return false;
 	period = period_of(records, count);

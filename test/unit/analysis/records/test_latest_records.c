@@ -61,11 +61,11 @@ static void add_thread(struct job *job, uint64_t position, unsigned count,
 		};
 }
 
-static const struct ncs_latest_ring *take(struct job *job)
+static const struct ncs_latest_list *take(struct job *job)
 {
 	assert_int_equal(ncs_latest_take(job->latest, &job->sample, RANKS), 0);
 	job->sample.record_count = 0;
-	return &job->latest->rings[NCS_LATEST_CALLS];
+	return &job->latest->lists[NCS_LATEST_CALLS];
 }
 
 UNIT_FIXTURE(set_up, tear_down)
@@ -73,27 +73,27 @@ UNIT_FIXTURE(set_up, tear_down)
 TEST(record_of_first_thread_is_kept_if_it_ended_last)
 {
 	struct job *job = *state;
-	const struct ncs_latest_ring *ring;
+	const struct ncs_latest_list *list;
 
 	add_thread(job, 0, 1, 5000, 77);
 	add_thread(job, 50, 2 * ROOM, 100, 0);
-	ring = take(job);
-	assert_int_equal(ring->count, ROOM);
-	assert_int_equal(ncs_latest_at(ring, ROOM - 1)->number, 77);
-	assert_int_equal(ncs_latest_at(ring, 0)->number, ROOM + 1);
+	list = take(job);
+	assert_int_equal(list->count, ROOM);
+	assert_int_equal(list->records[ROOM - 1].number, 77);
+	assert_int_equal(list->records[0].number, ROOM + 1);
 }
 
 TEST(kept_records_are_in_the_order_of_their_ends)
 {
 	struct job *job = *state;
-	const struct ncs_latest_ring *ring;
+	const struct ncs_latest_list *list;
 
 	add_thread(job, 0, ROOM, 1000, 0);
 	add_thread(job, 500, ROOM, 1016, 100);
-	ring = take(job);
-	for (unsigned i = 1; i < ring->count; i++)
-		assert_true(ncs_latest_at(ring, i)->start >=
-			    ncs_latest_at(ring, i - 1)->start);
+	list = take(job);
+	for (unsigned i = 1; i < list->count; i++)
+		assert_true(list->records[i].start >=
+			    list->records[i - 1].start);
 }
 
 TEST(all_later_records_are_there)
@@ -111,14 +111,14 @@ TEST(all_later_records_are_there)
 TEST(later_refresh_drops_the_oldest)
 {
 	struct job *job = *state;
-	const struct ncs_latest_ring *ring;
+	const struct ncs_latest_list *list;
 
 	add_thread(job, 0, ROOM, 100, 0);
 	take(job);
 	add_thread(job, ROOM, 1, 400, 99);
-	ring = take(job);
-	assert_int_equal(ring->count, ROOM);
-	assert_int_equal(ncs_latest_at(ring, 0)->number, 1);
-	assert_int_equal(ncs_latest_at(ring, ROOM - 1)->number, 99);
-	assert_int_equal(ring->complete_from_ns, 100);
+	list = take(job);
+	assert_int_equal(list->count, ROOM);
+	assert_int_equal(list->records[0].number, 1);
+	assert_int_equal(list->records[ROOM - 1].number, 99);
+	assert_int_equal(list->complete_from_ns, 100);
 }

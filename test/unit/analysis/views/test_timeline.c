@@ -123,7 +123,7 @@ TEST(the_latest_records_are_kept)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
-	const struct ncs_latest_ring *ring;
+	const struct ncs_latest_list *list;
 
 	for (int pass = 0; pass < 50; pass++) {
 		rank->record_count = 0;
@@ -132,12 +132,12 @@ TEST(the_latest_records_are_kept)
 			    (pass * SCRIPTED_RECORDS + i) * 10, 10);
 		scripted_pass(job, (uint64_t)(NOW + pass * MS));
 	}
-	ring = &scripted_rank(job, 0)->latest->rings[NCS_LATEST_WORK];
-	assert_true(ring->count == 16384 && ring->count == ring->capacity);
-	assert_int_equal(ncs_latest_at(ring, ring->count - 1)->start,
+	list = &scripted_rank(job, 0)->latest->lists[NCS_LATEST_WORK];
+	assert_int_equal(list->count, 16384);
+	assert_int_equal(list->records[list->count - 1].start,
 			 (50 * SCRIPTED_RECORDS - 1) * 10);
 	/* Every record that ended after the last dropped one is kept. */
-	assert_int_equal(ring->complete_from_ns, ncs_latest_at(ring, 0)->start);
+	assert_int_equal(list->complete_from_ns, list->records[0].start);
 }
 
 TEST(ranks_share_the_memory_for_records)
@@ -148,7 +148,7 @@ TEST(ranks_share_the_memory_for_records)
 				     .snapshot = &rank->snapshot,
 				     .records = rank->records };
 	struct ncs_latest *trace = ncs_latest_new();
-	struct ncs_latest_ring *ring = &trace->rings[NCS_LATEST_WORK];
+	struct ncs_latest_list *list = &trace->lists[NCS_LATEST_WORK];
 
 	for (int i = 0; i < SCRIPTED_RECORDS; i++)
 		put(rank, NCS_EVENT_PROXY_OP, i * MS, MS);
@@ -156,14 +156,12 @@ TEST(ranks_share_the_memory_for_records)
 	rank->snapshot.taken_ns = NOW;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(ncs_latest_take(trace, &sample, 8), 0);
-	assert_int_equal(ring->count, 4 * SCRIPTED_RECORDS);
+	assert_int_equal(list->count, 4 * SCRIPTED_RECORDS);
 	/* More ranks share the memory from now on. */
 	sample.record_count = 0;
 	assert_int_equal(ncs_latest_take(trace, &sample, 10000), 0);
-	assert_int_equal(ring->count, 128);
-	assert_int_equal(ring->capacity, 128);
-	assert_int_equal(ncs_latest_at(ring, 127)->start,
-			 (SCRIPTED_RECORDS - 1) * MS);
+	assert_int_equal(list->count, 128);
+	assert_int_equal(list->records[127].start, (SCRIPTED_RECORDS - 1) * MS);
 	ncs_latest_free(trace);
 }
 
