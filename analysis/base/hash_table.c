@@ -74,6 +74,17 @@ int ncs_hash_table_insert(struct ncs_hash_table *table,
 	return 0;
 }
 
+void *ncs_hash_table_add(struct ncs_hash_table *table, size_t bytes,
+			 uint64_t hash)
+{
+	struct ncs_hash_link *item = calloc(1, bytes);
+
+	if (item && ncs_hash_table_insert(table, item, hash) == 0)
+		return item;
+	free(item);
+	return NULL;
+}
+
 void ncs_hash_table_remove(struct ncs_hash_table *table,
 			   struct ncs_hash_link *link)
 {
@@ -93,14 +104,15 @@ static struct ncs_hash_link *with_hash(struct ncs_hash_link *link,
 	return link;
 }
 
-struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
-					   uint64_t hash)
+void *ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash)
 {
 	return table->row_count ? with_hash(*row_of(table, hash), hash) : NULL;
 }
 
-struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link)
+void *ncs_hash_table_next(const void *item)
 {
+	const struct ncs_hash_link *link = item;
+
 	return with_hash(link->next, link->hash);
 }
 
@@ -128,27 +140,20 @@ int ncs_hash_table_insert_name(struct ncs_hash_table *table,
 				     hash_of_name(name, strlen(name)));
 }
 
-struct ncs_name_link *
-ncs_hash_table_find_name(const struct ncs_hash_table *table, const char *name,
-			 size_t length)
+void *ncs_hash_table_find_name(const struct ncs_hash_table *table,
+			       const char *name, size_t length)
 {
-	struct ncs_hash_link *link =
+	struct ncs_name_link *item =
 		ncs_hash_table_first(table, hash_of_name(name, length));
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct ncs_name_link *item =
-			NCS_HASH_ITEM(link, struct ncs_name_link, link);
-
-		if (strlen(item->name) == length &&
-		    memcmp(item->name, name, length) == 0)
-			return item;
-	}
-	return NULL;
+	while (item && (strlen(item->name) != length ||
+			memcmp(item->name, name, length) != 0))
+		item = ncs_hash_table_next(item);
+	return item;
 }
 
 void ncs_hash_table_sweep(struct ncs_hash_table *table,
-			  bool (*keeps)(struct ncs_hash_link *link,
-					uint64_t argument),
+			  bool (*keeps)(const void *item, uint64_t argument),
 			  uint64_t argument)
 {
 	for (size_t i = 0; i < table->row_count; i++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table whose links lie in the caller's items.
+/* A hash table whose links lie in the caller's items: each item's first member is
+ * its link.
  *
  * The caller computes the hash (shm/hash.h), owns the items, and compares keys:
  *
- *	for (link = ncs_hash_table_first(&table, hash); link;
- *	     link = ncs_hash_table_next(link))
- *		if (NCS_HASH_ITEM(link, struct item, link)->key == key)
+ *	item = ncs_hash_table_first(&table, hash);
+ *	for (; item; item = ncs_hash_table_next(item))
+ *		if (item->key == key)
  *			...
  *
  * A table of zeros is empty. Items that are inserted later are found first.
@@ -32,24 +33,24 @@ struct ncs_hash_table {
 	size_t count;     /* of items */
 };
 
-/* Returns the item that a link is a member of. */
-#define NCS_HASH_ITEM(link_pointer, type, member) \
-	((type *)(void *)((char *)(link_pointer)-offsetof(type, member)))
-
 /* Inserts an item by its link. Returns 0, or -ENOMEM; then nothing changed. */
 int ncs_hash_table_insert(struct ncs_hash_table *table,
 			  struct ncs_hash_link *link, uint64_t hash);
+
+/* Inserts a new item of so many bytes, all of them 0 but for its link, and returns
+ * it; NULL if there is no memory. Free it with free(3), once it is removed. */
+void *ncs_hash_table_add(struct ncs_hash_table *table, size_t bytes,
+			 uint64_t hash);
 
 /* Removes an item that is in the table. */
 void ncs_hash_table_remove(struct ncs_hash_table *table,
 			   struct ncs_hash_link *link);
 
 /* Returns the first item with this hash, or NULL if there is none. */
-struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
-					   uint64_t hash);
+void *ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash);
 
 /* Returns the next item with the same hash, or NULL if there is none. */
-struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link);
+void *ncs_hash_table_next(const void *item);
 
 /* The link of an item that is found by its name, which stays where it is. */
 struct ncs_name_link {
@@ -62,15 +63,13 @@ int ncs_hash_table_insert_name(struct ncs_hash_table *table,
 			       struct ncs_name_link *item, const char *name);
 
 /* Returns the item with this name, of `length` bytes, or NULL if there is none. */
-struct ncs_name_link *
-ncs_hash_table_find_name(const struct ncs_hash_table *table, const char *name,
-			 size_t length);
+void *ncs_hash_table_find_name(const struct ncs_hash_table *table,
+			       const char *name, size_t length);
 
 /* Removes and frees all items, or those for which `keeps` returns false. Each
- * was allocated by malloc(3), and its link is its first member. */
+ * was allocated by malloc(3). */
 void ncs_hash_table_sweep(struct ncs_hash_table *table,
-			  bool (*keeps)(struct ncs_hash_link *link,
-					uint64_t argument),
+			  bool (*keeps)(const void *item, uint64_t argument),
 			  uint64_t argument);
 
 /* Frees the rows. The items stay the caller's; the table is then empty. */

@@ -184,23 +184,18 @@ static struct ncs_counter *counter_of(struct ncs_counter_store *store,
 				      unsigned metric, const char *labels)
 {
 	uint64_t hash = hash_of(metric, labels);
-	struct ncs_hash_link *link =
+	struct ncs_counter *counter =
 		ncs_hash_table_first(&store->counters, hash);
 	size_t bytes = strlen(labels) + 1;
-	struct ncs_counter *counter;
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		counter = NCS_HASH_ITEM(link, struct ncs_counter, link);
+	for (; counter; counter = ncs_hash_table_next(counter))
 		if (counter->metric == metric &&
 		    strcmp(counter->labels, labels) == 0)
 			return counter;
-	}
-	counter = calloc(1, sizeof(*counter) + bytes);
-	if (!counter || ncs_hash_table_insert(&store->counters, &counter->link,
-					      hash) != 0) {
-		free(counter);
+	counter = ncs_hash_table_add(&store->counters, sizeof(*counter) + bytes,
+				     hash);
+	if (!counter)
 		return NULL;
-	}
 	counter->metric = metric;
 	memcpy(counter->labels, labels, bytes);
 	return counter;
@@ -213,20 +208,15 @@ static struct ncs_counter_part *part_of(struct ncs_counter_store *store,
 					uint32_t serial)
 {
 	uint64_t hash = ncs_hash_add(counter->link.hash, serial);
-	struct ncs_hash_link *link = ncs_hash_table_first(&store->parts, hash);
-	struct ncs_counter_part *part;
+	struct ncs_counter_part *part =
+		ncs_hash_table_first(&store->parts, hash);
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		part = NCS_HASH_ITEM(link, struct ncs_counter_part, link);
+	for (; part; part = ncs_hash_table_next(part))
 		if (part->counter == counter && part->serial == serial)
 			return part;
-	}
-	part = calloc(1, sizeof(*part));
-	if (!part ||
-	    ncs_hash_table_insert(&store->parts, &part->link, hash) != 0) {
-		free(part);
+	part = ncs_hash_table_add(&store->parts, sizeof(*part), hash);
+	if (!part)
 		return NULL;
-	}
 	part->counter = counter;
 	part->serial = serial;
 	return part;
@@ -258,14 +248,18 @@ static int contribute(struct ncs_counter_store *store,
 	return 0;
 }
 
-static bool is_part_of(struct ncs_hash_link *link, uint64_t pass)
+static bool is_part_of(const void *item, uint64_t pass)
 {
-	return NCS_HASH_ITEM(link, struct ncs_counter_part, link)->pass == pass;
+	const struct ncs_counter_part *part = item;
+
+	return part->pass == pass;
 }
 
-static bool is_counted_in(struct ncs_hash_link *link, uint64_t pass)
+static bool is_counted_in(const void *item, uint64_t pass)
 {
-	return NCS_HASH_ITEM(link, struct ncs_counter, link)->pass == pass;
+	const struct ncs_counter *counter = item;
+
+	return counter->pass == pass;
 }
 
 void ncs_counters_end(struct ncs_counter_store *store)

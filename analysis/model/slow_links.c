@@ -264,18 +264,15 @@ static uint64_t hash_of(const struct ncs_link_kind *key)
 static struct ncs_link_kind *find_kind(const struct ncs_link_kinds *kinds,
 				       const struct ncs_link_kind *key)
 {
-	for (struct ncs_hash_link *link =
-		     ncs_hash_table_first(&kinds->by_key, hash_of(key));
-	     link; link = ncs_hash_table_next(link)) {
-		struct ncs_link_kind *kind =
-			NCS_HASH_ITEM(link, struct ncs_link_kind, link);
+	struct ncs_link_kind *kind =
+		ncs_hash_table_first(&kinds->by_key, hash_of(key));
 
+	for (; kind; kind = ncs_hash_table_next(kind))
 		if (kind->from == key->from && kind->to == key->to &&
 		    kind->function == key->function &&
 		    kind->size_class == key->size_class &&
 		    kind->is_whole == key->is_whole)
 			return kind;
-	}
 	return NULL;
 }
 

@@ -43,13 +43,13 @@
 /* An operation that is incomplete, or that is finished but not given out
  * yet. */
 struct pending {
+	struct ncs_hash_link link; /* in ncs_join.collectives */
 	struct ncs_joined joined;
 	struct join_comm *comm;
 	size_t expected; /* number of parts */
 	struct ncs_part *parts;
 	struct ncs_part_times *part_times; /* once it is finished */
 	TAILQ_ENTRY(pending) entry;        /* among incomplete collectives */
-	struct ncs_hash_link link;         /* in ncs_join.collectives */
 	bool is_finished;
 	uint64_t order; /* of completion */
 };
@@ -269,30 +269,22 @@ connection_of(struct ncs_join *join, struct join_comm *comm, int32_t source,
 	uint64_t hash = ncs_hash_add(ncs_hash(comm->id + is_numbered),
 				     (uint64_t)(uint32_t)source << 32 |
 					     (uint32_t)destination);
-	struct ncs_hash_link *link =
+	struct transfer_connection *connection =
 		ncs_hash_table_first(&join->connections_by_key, hash);
-	struct transfer_connection *connection;
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		connection =
-			NCS_HASH_ITEM(link, struct transfer_connection, link);
+	for (; connection; connection = ncs_hash_table_next(connection))
 		if (connection->comm == comm && connection->source == source &&
 		    connection->destination == destination &&
 		    connection->is_numbered == is_numbered)
 			return connection;
-	}
 	if (ncs_array_reserve(&join->connections, &join->connection_capacity,
 			      join->connection_count + 1,
 			      sizeof(*join->connections)) != 0)
 		return NULL;
-	connection = calloc(1, sizeof(*connection));
+	connection = ncs_hash_table_add(&join->connections_by_key,
+					sizeof(*connection), hash);
 	if (!connection)
 		return NULL;
-	if (ncs_hash_table_insert(&join->connections_by_key, &connection->link,
-				  hash) != 0) {
-		free(connection);
-		return NULL;
-	}
 	connection->comm = comm;
 	connection->is_numbered = is_numbered;
 	connection->source = source;
@@ -579,16 +571,12 @@ static bool is_same(const struct ncs_joined *a, const struct ncs_joined *b)
 static struct pending *find(const struct ncs_join *join,
 			    const struct ncs_joined *joined, uint64_t hash)
 {
-	struct ncs_hash_link *link =
+	struct pending *pending =
 		ncs_hash_table_first(&join->collectives, hash);
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct pending *pending =
-			NCS_HASH_ITEM(link, struct pending, link);
-
+	for (; pending; pending = ncs_hash_table_next(pending))
 		if (is_same(&pending->joined, joined))
 			return pending;
-	}
 	return NULL;
 }
 

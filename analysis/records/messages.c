@@ -165,16 +165,12 @@ static uint64_t hash_of_rank(uint64_t comm_id, int32_t rank)
 static bool is_expected(const struct ncs_messages *messages, uint64_t comm_id,
 			int32_t rank)
 {
-	struct ncs_hash_link *link = ncs_hash_table_first(
+	const struct expected_rank *expected = ncs_hash_table_first(
 		&messages->expected, hash_of_rank(comm_id, rank));
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		const struct expected_rank *expected =
-			NCS_HASH_ITEM(link, struct expected_rank, link);
-
+	for (; expected; expected = ncs_hash_table_next(expected))
 		if (expected->comm_id == comm_id && expected->rank == rank)
 			return true;
-	}
 	return false;
 }
 
@@ -201,14 +197,10 @@ static int expect(struct ncs_messages *messages, uint64_t comm_id, int32_t rank)
 
 	if (is_expected(messages, comm_id, rank))
 		return 0;
-	expected = malloc(sizeof(*expected));
+	expected = ncs_hash_table_add(&messages->expected, sizeof(*expected),
+				      hash_of_rank(comm_id, rank));
 	if (!expected)
 		return -ENOMEM;
-	if (ncs_hash_table_insert(&messages->expected, &expected->link,
-				  hash_of_rank(comm_id, rank)) != 0) {
-		free(expected);
-		return -ENOMEM;
-	}
 	expected->comm_id = comm_id;
 	expected->rank = rank;
 	return 0;
@@ -280,18 +272,14 @@ static struct waiting_step *find_other(const struct ncs_messages *messages,
 				       const struct waiting_step *step,
 				       uint64_t hash)
 {
-	struct ncs_hash_link *link =
+	struct waiting_step *other =
 		ncs_hash_table_first(&messages->by_message, hash);
 	struct waiting_step *found = NULL;
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct waiting_step *other =
-			NCS_HASH_ITEM(link, struct waiting_step, link);
-
+	for (; other; other = ncs_hash_table_next(other))
 		if (is_send(other) != is_send(step) &&
 		    is_same(&other->key, &step->key))
 			found = other;
-	}
 	return found;
 }
 

@@ -125,22 +125,19 @@ static struct part_slot *slot_to_drop(const struct ncs_parts *parts,
 static struct part_slot *slot_of(struct ncs_parts *parts, uint32_t operation)
 {
 	/* ncs_hash() is a bijection: equal hashes have equal numbers. */
-	struct ncs_hash_link *link =
+	struct part_slot *slot =
 		ncs_hash_table_first(&parts->slots, ncs_hash(operation));
-	struct part_slot *slot;
 
-	if (link)
-		return NCS_HASH_ITEM(link, struct part_slot, link);
+	if (slot)
+		return slot;
 	while ((slot = slot_to_drop(parts, operation))) {
 		parts->count.dropped++;
 		free_slot(parts, slot);
 	}
-	slot = calloc(1, sizeof(*slot));
-	if (!slot || ncs_hash_table_insert(&parts->slots, &slot->link,
-					   ncs_hash(operation)) != 0) {
-		free(slot);
+	slot = ncs_hash_table_add(&parts->slots, sizeof(*slot),
+				  ncs_hash(operation));
+	if (!slot)
 		return NULL;
-	}
 	slot->operation = operation;
 	TAILQ_INSERT_TAIL(&parts->unended, slot, entry);
 	return slot;

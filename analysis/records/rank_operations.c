@@ -110,14 +110,12 @@ find_waiting(const struct ncs_rank_operations *operations, uint32_t operation)
 {
 	struct waiting_children *newest =
 		TAILQ_LAST(&operations->in_order, children_list);
-	struct ncs_hash_link *link;
 
 	/* Most children are of the operation whose children came last. */
 	if (newest && newest->operation == operation)
 		return newest;
-	link = ncs_hash_table_first(&operations->waiting, ncs_hash(operation));
 	/* ncs_hash() is a bijection: equal hashes have equal numbers. */
-	return link ? NCS_HASH_ITEM(link, struct waiting_children, link) : NULL;
+	return ncs_hash_table_first(&operations->waiting, ncs_hash(operation));
 }
 
 static void give_back(struct ncs_rank_operations *operations,
@@ -217,16 +215,6 @@ static uint64_t hash_of_connection(const struct ncs_record *record)
 					record->peer));
 }
 
-static struct counted_connection *
-find_connection(const struct ncs_rank_operations *operations, uint64_t hash)
-{
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(&operations->connections, hash);
-
-	return link ? NCS_HASH_ITEM(link, struct counted_connection, link) :
-		      NULL;
-}
-
 /* Returns an operation's place on a connection; 0 if it is not known. */
 static uint64_t place_on(const struct counted_connection *connection,
 			 uint32_t operation)
@@ -244,7 +232,7 @@ static int count_transfer(struct ncs_rank_operations *operations,
 {
 	uint64_t hash = hash_of_connection(record);
 	struct counted_connection *connection =
-		find_connection(operations, hash);
+		ncs_hash_table_first(&operations->connections, hash);
 	unsigned next;
 
 	/* Sampling leaves transfers out. */
@@ -252,16 +240,11 @@ static int count_transfer(struct ncs_rank_operations *operations,
 		operations->has_lost = true;
 	if (place_on(connection, record->operation) != 0)
 		return 0;
-	if (!connection) {
-		connection = calloc(1, sizeof(*connection));
-		if (!connection)
-			return -ENOMEM;
-		if (ncs_hash_table_insert(&operations->connections,
-					  &connection->link, hash) != 0) {
-			free(connection);
-			return -ENOMEM;
-		}
-	}
+	if (!connection)
+		connection = ncs_hash_table_add(&operations->connections,
+						sizeof(*connection), hash);
+	if (!connection)
+		return -ENOMEM;
 	next = connection->count++ % PLACES;
 	connection->latest[next].operation = record->operation;
 	connection->latest[next].place = connection->count;
@@ -292,7 +275,8 @@ static int hand_out(const struct ncs_rank_operations *operations,
 
 	if (known && !operations->has_lost && is_counted(record))
 		child.place = place_on(
-			find_connection(operations, hash_of_connection(record)),
+			ncs_hash_table_first(&operations->connections,
+					     hash_of_connection(record)),
 			record->operation);
 	return visitor->visit(visitor->context, &child);
 }

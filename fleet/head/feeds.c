@@ -96,11 +96,10 @@ static struct pipe_node *add_node(struct ncs_pipes *pipes,
 static struct pipe_node *find_node(struct ncs_pipes *pipes,
 				   struct pipe_file *file, const char *name)
 {
-	struct ncs_name_link *link =
+	struct pipe_node *node =
 		ncs_hash_table_find_name(&file->by_name, name, strlen(name));
 
-	return link ? NCS_HASH_ITEM(link, struct pipe_node, link) :
-		      add_node(pipes, file, name);
+	return node ? node : add_node(pipes, file, name);
 }
 
 static void take_line(struct ncs_pipes *pipes, struct pipe_file *file,

@@ -57,10 +57,10 @@ struct ncs_fleet_file {
 };
 
 struct ncs_fleet_node {
+	struct ncs_name_link link; /* by facts.name */
 	struct ncs_fleet *fleet;
 	size_t number;
 	struct ncs_node facts;
-	struct ncs_name_link link; /* by facts.name */
 	bool is_linked;
 	unsigned next_name; /* number for another one with its name */
 	bool is_named;

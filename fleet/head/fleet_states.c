@@ -22,10 +22,7 @@
 static struct ncs_fleet_node *find_name(const struct ncs_fleet *fleet,
 					const char *name)
 {
-	struct ncs_name_link *link =
-		ncs_hash_table_find_name(&fleet->by_name, name, strlen(name));
-
-	return link ? NCS_HASH_ITEM(link, struct ncs_fleet_node, link) : NULL;
+	return ncs_hash_table_find_name(&fleet->by_name, name, strlen(name));
 }
 
 void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name)

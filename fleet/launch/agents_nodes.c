@@ -35,10 +35,7 @@
 static struct ncs_agent_node *find_exactly(const struct ncs_agents *agents,
 					   const char *name, size_t length)
 {
-	struct ncs_name_link *link =
-		ncs_hash_table_find_name(&agents->by_name, name, length);
-
-	return link ? NCS_HASH_ITEM(link, struct ncs_agent_node, link) : NULL;
+	return ncs_hash_table_find_name(&agents->by_name, name, length);
 }
 
 /* Finds a node by its name; an agent may know the domain, too. */

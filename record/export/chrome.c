@@ -139,19 +139,11 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 #define OPEN_FLOWS_MAX (UINT32_C(1) << 22)
 
 struct open_flow {
-	struct ncs_hash_link link; /* by flow; the first member */
+	struct ncs_hash_link link; /* by flow */
 	uint64_t flow;             /* the arrow's number, a hash */
 	uint64_t at_ns;
 	uint32_t track;
 };
-
-static struct open_flow *find_flow(const struct ncs_hash_table *flows,
-				   uint64_t flow)
-{
-	struct ncs_hash_link *link = ncs_hash_table_first(flows, flow);
-
-	return link ? NCS_HASH_ITEM(link, struct open_flow, link) : NULL;
-}
 
 /* Has an end wait for its other end; without memory it gets no arrow. */
 static void keep_flow(struct ncs_hash_table *flows, const struct open_flow *end)
@@ -231,7 +223,7 @@ static void write_flow(struct ncs_trace_writer *writer,
 		       const struct open_flow *end)
 {
 	struct ncs_hash_table *flows = writer->own;
-	struct open_flow *other = find_flow(flows, end->flow);
+	struct open_flow *other = ncs_hash_table_first(flows, end->flow);
 	bool is_earlier;
 
 	if (!other) {

@@ -191,11 +191,7 @@ struct ncs_exported_operation *
 ncs_operation_table_find(const struct ncs_operation_table *table, size_t rank,
 			 uint64_t operation)
 {
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(&table->facts, hash_of(rank, operation));
-
-	return link ? NCS_HASH_ITEM(link, struct ncs_exported_operation, link) :
-		      NULL;
+	return ncs_hash_table_first(&table->facts, hash_of(rank, operation));
 }
 
 struct ncs_exported_operation *
@@ -205,14 +201,9 @@ ncs_operation_table_take(struct ncs_operation_table *table, size_t rank,
 	struct ncs_exported_operation *facts =
 		ncs_operation_table_find(table, rank, operation);
 
-	if (facts)
-		return facts;
-	facts = calloc(1, sizeof(*facts));
-	if (facts && ncs_hash_table_insert(&table->facts, &facts->link,
-					   hash_of(rank, operation)) == 0)
-		return facts;
-	free(facts);
-	return NULL;
+	return facts ? facts :
+		       ncs_hash_table_add(&table->facts, sizeof(*facts),
+					  hash_of(rank, operation));
 }
 
 static int note_joined(struct ncs_operation_table *table,

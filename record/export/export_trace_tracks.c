@@ -240,37 +240,25 @@ static void begin_connection(struct ncs_trace_connection *connection,
 		tracks_below(parent, place + 1, connection->network_name);
 }
 
-static struct ncs_trace_connection *
-find_connection(const struct ncs_trace_rank *rank, uint64_t key)
-{
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(&rank->connections, ncs_hash(key));
-
-	/* ncs_hash() is a bijection: equal hashes have equal keys. */
-	return link ? NCS_HASH_ITEM(link, struct ncs_trace_connection, link) :
-		      NULL;
-}
-
 struct ncs_trace_connection *
 ncs_trace_export_connection(struct ncs_trace_rank *rank,
 			    const struct ncs_record *record)
 {
 	uint64_t key = NCS_CHANNEL_KEY(
 		record->channel, record->flags & NCS_RECORD_SEND, record->peer);
-	struct ncs_trace_connection *connection = find_connection(rank, key);
+	/* ncs_hash() is a bijection: equal hashes have equal keys. */
+	struct ncs_trace_connection *connection =
+		ncs_hash_table_first(&rank->connections, ncs_hash(key));
 	struct ncs_trace_channel *channel;
 
 	if (connection)
 		return connection;
 	channel = ncs_trace_export_channel(rank, record->channel);
-	connection = channel ? calloc(1, sizeof(*connection)) : NULL;
+	if (channel)
+		connection = ncs_hash_table_add(
+			&rank->connections, sizeof(*connection), ncs_hash(key));
 	if (!connection)
 		return NULL;
-	if (ncs_hash_table_insert(&rank->connections, &connection->link,
-				  ncs_hash(key)) != 0) {
-		free(connection);
-		return NULL;
-	}
 	connection->key = key;
 	connection->peer_is_there = has_peer(rank, record->peer);
 	begin_connection(connection, channel->track);

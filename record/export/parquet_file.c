@@ -364,25 +364,20 @@ static int find_place(struct encoded *encoded, const char *text,
 		      uint32_t *place)
 {
 	uint64_t hash = ncs_hash((uintptr_t)text);
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(&encoded->places, hash);
-	struct text_place *added;
+	struct text_place *known = ncs_hash_table_first(&encoded->places, hash);
 
 	*place = 0;
-	if (link) {
-		*place = NCS_HASH_ITEM(link, struct text_place, link)->place;
+	if (known) {
+		*place = known->place;
 		return 0;
 	}
 	while (*place < encoded->dictionary_count &&
 	       strcmp(encoded->texts[*place], text) != 0)
 		++*place;
-	added = malloc(sizeof(*added));
-	if (!added ||
-	    ncs_hash_table_insert(&encoded->places, &added->link, hash) != 0) {
-		free(added);
+	known = ncs_hash_table_add(&encoded->places, sizeof(*known), hash);
+	if (!known)
 		return -ENOMEM;
-	}
-	added->place = *place;
+	known->place = *place;
 	return *place < encoded->dictionary_count ? 0 : add_text(encoded, text);
 }
 

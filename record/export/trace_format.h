@@ -31,7 +31,7 @@ struct ncs_trace_track {
 };
 
 struct ncs_trace_word {
-	struct ncs_name_link link; /* the first member */
+	struct ncs_name_link link;
 	uint32_t number;
 	/* Bits defined by the format: tables that have the word. */
 	uint8_t written_in;

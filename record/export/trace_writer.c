@@ -38,13 +38,12 @@ static struct ncs_trace_word *add_word(struct ncs_trace_writer *writer,
 uint32_t ncs_trace_word(struct ncs_trace_writer *writer, const char *text)
 {
 	char clean[4096];
-	struct ncs_name_link *link;
 	struct ncs_trace_word *word;
 
 	ncs_utf8_clean(clean, sizeof(clean), text, false);
-	link = ncs_hash_table_find_name(&writer->texts, clean, strlen(clean));
-	word = link ? NCS_HASH_ITEM(link, struct ncs_trace_word, link) :
-		      add_word(writer, clean);
+	word = ncs_hash_table_find_name(&writer->texts, clean, strlen(clean));
+	if (!word)
+		word = add_word(writer, clean);
 	if (word)
 		return word->number;
 	writer->error = -ENOMEM;

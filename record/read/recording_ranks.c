@@ -82,18 +82,18 @@ static size_t find_rank(const struct ncs_recording *recording,
 			const struct ncs_header *header, const char *path,
 			size_t path_bytes)
 {
-	struct ncs_hash_link *link = ncs_hash_table_first(
+	const struct found_rank *found = ncs_hash_table_first(
 		&index->table, hash_of(header, path, path_bytes));
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		size_t i = NCS_HASH_ITEM(link, struct found_rank, link)->rank;
-		const struct ncs_rank_entry *rank = &recording->ranks[i];
+	for (; found; found = ncs_hash_table_next(found)) {
+		const struct ncs_rank_entry *rank =
+			&recording->ranks[found->rank];
 
 		if (rank->facts.host == host &&
 		    is_same_process(&rank->recorded, header) &&
 		    strlen(rank->path) == path_bytes &&
 		    memcmp(rank->path, path, path_bytes) == 0)
-			return i;
+			return found->rank;
 	}
 	return SIZE_MAX;
 }
@@ -350,10 +350,7 @@ struct named_rank {
 static struct named_rank *find_id(const struct ncs_hash_table *ids,
 				  const char *id)
 {
-	struct ncs_name_link *link =
-		ncs_hash_table_find_name(ids, id, strlen(id));
-
-	return link ? NCS_HASH_ITEM(link, struct named_rank, link) : NULL;
+	return ncs_hash_table_find_name(ids, id, strlen(id));
 }
 
 /* Names a rank by its path, as in the live view, or if there are several hosts

@@ -68,8 +68,8 @@ TEST(zeroed_array_has_zeros_where_it_grew)
 /* --- Hash tables ---------------------------------------------------------- */
 
 struct item {
-	uint64_t key;
 	struct ncs_hash_link link;
+	uint64_t key;
 };
 
 #define ITEM_COUNT 5000
@@ -82,16 +82,11 @@ static uint64_t poor_hash(uint64_t key)
 
 static struct item *find(const struct ncs_hash_table *table, uint64_t key)
 {
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(table, poor_hash(key));
+	struct item *item = ncs_hash_table_first(table, poor_hash(key));
 
-	for (; link; link = ncs_hash_table_next(link)) {
-		struct item *item = NCS_HASH_ITEM(link, struct item, link);
-
-		if (item->key == key)
-			return item;
-	}
-	return NULL;
+	while (item && item->key != key)
+		item = ncs_hash_table_next(item);
+	return item;
 }
 
 TEST(hash_table_finds_what_is_in_it_and_nothing_else)
@@ -118,17 +113,16 @@ TEST(hash_table_finds_what_is_in_it_and_nothing_else)
 
 TEST(hash_table_finds_the_latest_item_first)
 {
-	struct item items[200] = { { 0 } };
+	struct item items[200] = { { .key = 0 } }, *item;
 	struct ncs_hash_table table = { 0 };
-	struct ncs_hash_link *link;
 	int left = 200;
 
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(
 			ncs_hash_table_insert(&table, &items[i].link, 7), 0);
-	for (link = ncs_hash_table_first(&table, 7); link;
-	     link = ncs_hash_table_next(link))
-		assert_ptr_equal(link, &items[--left].link);
+	item = ncs_hash_table_first(&table, 7);
+	for (; item; item = ncs_hash_table_next(item))
+		assert_ptr_equal(item, &items[--left]);
 	assert_int_equal(left, 0);
 	ncs_hash_table_release(&table);
 }
