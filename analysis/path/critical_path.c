@@ -548,11 +548,10 @@ int ncs_path_end(struct ncs_path *path)
 	process_deferred(path, INFINITY);
 	if (!path->has_base)
 		path->first_ns = path->last_ns = 0;
-	ncs_path_nodes_finish(path->nodes, path->ends, path->ends_ns,
-			      path->first_ns);
 	for (uint32_t i = 0; i < path->options.rank_count; i++)
 		busiest_ns = ncs_larger(busiest_ns, path->ranks[i].busy_ns);
-	sums = ncs_path_nodes_report(path->nodes, path->first_ns, report);
+	sums = ncs_path_nodes_report(path->nodes, path->ends, path->ends_ns,
+				     path->first_ns, report);
 	for (size_t k = 0; path->has_base && k < path->run_count; k++) {
 		const struct ncs_scenario *scenario =
 			ncs_path_scenario(path, k);

@@ -3,9 +3,10 @@
 #include "analysis/path/path_nodes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/base/hash_table.h"
 #include "shm/array.h"
+#include "shm/hash.h"
 
 /* Operations whose nodes are kept; a power of two. */
 #define OPERATIONS_MAX 16384u
@@ -32,6 +33,12 @@ static double rest_ns(const struct path_sums *sums, double until_ns, double ns)
 	return ncs_smaller(ns, ncs_larger(until_ns - sums->reached_ns, 0));
 }
 
+/* A channel's place in ncs_path_nodes.channels. */
+struct channel_place {
+	struct ncs_hash_link link; /* by what is_same() compares */
+	size_t place;
+};
+
 struct ncs_path_nodes {
 	const struct ncs_path_options *options;
 	size_t run_count; /* the replay and the scenarios */
@@ -49,10 +56,9 @@ struct ncs_path_nodes {
 	size_t step_count, step_capacity;
 	uint32_t step;   /* the step that is being added up */
 	double *step_ns; /* its time by rank */
-	/* A hash table with open addressing, in which entries with `ns` 0 are
-	 * free; in the report, an array sorted by cost. */
 	struct ncs_path_channel *channels;
 	size_t channel_count, channel_capacity;
+	struct ncs_hash_table places; /* of struct channel_place */
 };
 
 struct ncs_path_nodes *
@@ -100,6 +106,8 @@ void ncs_path_nodes_free(struct ncs_path_nodes *nodes)
 	free(nodes->step_ns);
 	free(nodes->steps);
 	free(nodes->channels);
+	ncs_hash_table_sweep(&nodes->places, NULL, 0);
+	ncs_hash_table_release(&nodes->places);
 	free(nodes);
 }
 
@@ -178,55 +186,35 @@ static bool is_same(const struct ncs_path_channel *a,
 	       a->peer == b->peer;
 }
 
-/* Finds a channel, or the free place for it. */
-static struct ncs_path_channel *
-channel_place(const struct ncs_path_nodes *nodes,
-	      const struct ncs_path_channel *channel)
-{
-	uint64_t hash = (channel->comm_id ^ channel->rank ^
-			 (uint64_t)channel->channel << 20 ^
-			 (uint64_t)channel->send << 30 ^
-			 (uint64_t)(uint32_t)channel->peer << 32) *
-			UINT64_C(0x9e3779b97f4a7c15);
-	size_t place = hash >> 32;
-
-	for (;; place++) {
-		struct ncs_path_channel *found =
-			&nodes->channels[place & (nodes->channel_capacity - 1)];
-
-		if (found->ns == 0 || is_same(found, channel))
-			return found;
-	}
-}
-
+/* Adds the time of a channel to those that it had before. What there is no room
+ * for is left out. */
 static void add_to_channel(struct ncs_path_nodes *nodes,
 			   const struct ncs_path_channel *channel)
 {
-	struct ncs_path_channel *place;
+	uint64_t ends = (uint64_t)channel->rank << 32 | (uint32_t)channel->peer;
+	uint64_t hash =
+		ncs_hash_add(ncs_hash(channel->comm_id ^ ends),
+			     (uint64_t)channel->channel << 1 | channel->send);
+	struct channel_place *found =
+		ncs_hash_table_first(&nodes->places, hash);
 
-	if (2 * nodes->channel_count >= nodes->channel_capacity) {
-		struct ncs_path_channel *before = nodes->channels;
-		size_t count = nodes->channel_capacity;
-		size_t capacity = count ? 2 * count : 64;
+	for (; found; found = ncs_hash_table_next(found)) {
+		struct ncs_path_channel *known = &nodes->channels[found->place];
 
-		if (capacity > CHANNELS_MAX ||
-		    !(nodes->channels = calloc(capacity, sizeof(*before)))) {
-			nodes->channels = before;
-			return;
-		}
-		nodes->channel_capacity = capacity;
-		for (size_t i = 0; i < count; i++)
-			if (before[i].ns != 0)
-				*channel_place(nodes, &before[i]) = before[i];
-		free(before);
+		if (!is_same(known, channel))
+			continue;
+		known->ns += channel->ns;
+		return;
 	}
-	place = channel_place(nodes, channel);
-	if (place->ns == 0) {
-		*place = *channel;
-		nodes->channel_count++;
-	} else {
-		place->ns += channel->ns;
-	}
+	if (nodes->channel_count == CHANNELS_MAX ||
+	    ncs_array_reserve(&nodes->channels, &nodes->channel_capacity,
+			      nodes->channel_count + 1, sizeof(*channel)) != 0)
+		return;
+	found = ncs_hash_table_add(&nodes->places, sizeof(*found), hash);
+	if (!found)
+		return;
+	found->place = nodes->channel_count++;
+	nodes->channels[found->place] = *channel;
 }
 
 /* --- Adding up ------------------------------------------------------------ */
@@ -408,9 +396,10 @@ static int compare_channels(const void *a, const void *b)
 	return (first->ns < second->ns) - (first->ns > second->ns);
 }
 
-void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
-			   const struct ncs_path_end *ends,
-			   const double *ends_ns, double first_ns)
+/* Adds up the paths to the latest ends. */
+static void add_paths(struct ncs_path_nodes *nodes,
+		      const struct ncs_path_end *ends, const double *ends_ns,
+		      double first_ns)
 {
 	for (size_t k = 0; k < nodes->run_count; k++) {
 		const struct path_sums *sums = &nodes->sums[k];
@@ -428,21 +417,18 @@ void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
 			sum->unknown_ns += sums->origin_ns - first_ns;
 	}
 	end_step(nodes);
-	nodes->step = NCS_NO_STEP;
 }
 
 struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
+					   const struct ncs_path_end *ends,
+					   const double *ends_ns,
 					   double first_ns,
 					   struct ncs_path_report *report)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < nodes->channel_capacity; i++)
-		if (nodes->channels[i].ns != 0)
-			nodes->channels[count++] = nodes->channels[i];
-	if (count > 0)
-		qsort(nodes->channels, count, sizeof(*nodes->channels),
-		      compare_channels);
+	add_paths(nodes, ends, ends_ns, first_ns);
+	if (nodes->channel_count > 0)
+		qsort(nodes->channels, nodes->channel_count,
+		      sizeof(*nodes->channels), compare_channels);
 	for (size_t i = 0; i < nodes->step_count; i++)
 		for (size_t k = 0; k < nodes->run_count; k++)
 			nodes->steps[i].end_ns[k] -= first_ns;
@@ -451,7 +437,7 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 	report->sums = nodes->report;
 	report->step_count = nodes->step_count;
 	report->steps = nodes->steps;
-	report->channel_count = count;
+	report->channel_count = nodes->channel_count;
 	report->channels = nodes->channels;
 	return nodes->report;
 }

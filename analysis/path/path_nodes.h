@@ -97,20 +97,17 @@ ncs_path_nodes_add(struct ncs_path_nodes *nodes,
 		   const struct ncs_path_operation *operation,
 		   const struct ncs_path_end *ends, uint64_t *index);
 
-/* Adds up the paths to the latest ends, which were at `ends_ns`, by run. The
- * first call was at `first_ns`. Call this once, after the last operation. */
-void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
-			   const struct ncs_path_end *ends,
-			   const double *ends_ns, double first_ns);
-
 /* Returns the row of a step, valid until the next call; NULL if there is no
  * memory, or if there are too many steps. */
 struct ncs_path_step *ncs_path_nodes_step(struct ncs_path_nodes *nodes,
 					  uint32_t step);
 
-/* Fills in the report's sums, except their elapsed times, and its steps and
- * channels. Call this once, after ncs_path_nodes_finish(). Returns the sums. */
+/* Adds up the paths to the latest ends, which were at `ends_ns`, by run, and fills in
+ * the report's sums, except their elapsed times, and its steps and channels. The first
+ * call was at `first_ns`. Call this once, after the last operation. Returns the sums. */
 struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
+					   const struct ncs_path_end *ends,
+					   const double *ends_ns,
 					   double first_ns,
 					   struct ncs_path_report *report);
 
