@@ -74,6 +74,7 @@ static void take_message(void *context, const struct ncs_message *message)
 {
 	struct ncs_traffic *traffic = context;
 
+	traffic->message_count++;
 	traffic->error |= add_message(traffic->alignment, message,
 				      traffic->ranks[message->sender]->host,
 				      traffic->ranks[message->receiver]->host);

@@ -49,7 +49,8 @@ void ncs_traffic_learn(struct ncs_traffic_facts *rank,
 struct ncs_traffic {
 	struct ncs_alignment *alignment; /* which has the facts */
 	struct ncs_messages *messages;   /* NULL: no steps are taken */
-	uint64_t collectives;            /* that gave a fact */
+	/* Messages, and collectives that gave a fact. */
+	uint64_t message_count, collectives;
 	struct ncs_traffic_facts **ranks; /* by owner */
 	size_t owner_count, owner_capacity;
 	size_t host_count;

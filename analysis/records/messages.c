@@ -15,8 +15,6 @@
 #include "shm/clock.h"
 #include "shm/hash.h"
 
-#define STEPS_MAX ((size_t)1 << 18)
-
 struct waiting_step {
 	struct ncs_hash_link link; /* by message */
 	TAILQ_ENTRY(waiting_step) entry;
@@ -52,7 +50,6 @@ struct ncs_messages {
 	size_t steps_max;
 	struct ncs_hash_table by_message;
 	TAILQ_HEAD(waiting_queue, waiting_step) waiting;
-	struct ncs_messages_count count;
 };
 
 struct ncs_messages *ncs_messages_new(size_t steps_max,
@@ -64,7 +61,7 @@ struct ncs_messages *ncs_messages_new(size_t steps_max,
 		return NULL;
 	messages->visit = visit;
 	messages->context = context;
-	messages->steps_max = steps_max ? steps_max : STEPS_MAX;
+	messages->steps_max = steps_max;
 	TAILQ_INIT(&messages->waiting);
 	return messages;
 }
@@ -81,12 +78,6 @@ void ncs_messages_free(struct ncs_messages *messages)
 	ncs_hash_table_release(&messages->by_message);
 	free(messages->ranks);
 	free(messages);
-}
-
-const struct ncs_messages_count *
-ncs_messages_count(const struct ncs_messages *messages)
-{
-	return &messages->count;
 }
 
 /* --- Hashes --------------------------------------------------------------- */
@@ -123,12 +114,6 @@ static void free_step(struct ncs_messages *messages, struct waiting_step *step)
 	free(step);
 }
 
-static void drop_oldest(struct ncs_messages *messages)
-{
-	messages->count.unmatched[NCS_UNMATCHED_PEER]++;
-	free_step(messages, TAILQ_FIRST(&messages->waiting));
-}
-
 /* Keeps a copy of a step until its other end comes; the oldest step makes room.
  * One for which there is no memory is as one that was dropped. */
 static void wait_for_other(struct ncs_messages *messages,
@@ -140,19 +125,18 @@ static void wait_for_other(struct ncs_messages *messages,
 		*waiting = *step;
 	if (!waiting || ncs_hash_table_insert(&messages->by_message,
 					      &waiting->link, hash) != 0) {
-		messages->count.unmatched[NCS_UNMATCHED_PEER]++;
 		free(waiting);
 		return;
 	}
 	TAILQ_INSERT_TAIL(&messages->waiting, waiting, entry);
 	if (messages->by_message.count > messages->steps_max)
-		drop_oldest(messages);
+		free_step(messages, TAILQ_FIRST(&messages->waiting));
 }
 
 void ncs_messages_flush(struct ncs_messages *messages)
 {
 	while (!TAILQ_EMPTY(&messages->waiting))
-		drop_oldest(messages);
+		free_step(messages, TAILQ_FIRST(&messages->waiting));
 }
 
 /* --- Ranks ---------------------------------------------------------------- */
@@ -261,7 +245,6 @@ static void visit(struct ncs_messages *messages,
 						  in->start + in->duration),
 	};
 
-	messages->count.messages++;
 	messages->visit(messages->context, &message);
 }
 
@@ -311,22 +294,13 @@ void ncs_messages_take(struct ncs_messages *messages, size_t owner,
 {
 	struct message_rank *rank =
 		owner < messages->rank_capacity ? messages->ranks[owner] : NULL;
-	uint64_t *unmatched = messages->count.unmatched;
 	struct ncs_message_key key;
 
-	if (!rank || !rank->is_there ||
-	    child->record->event != NCS_EVENT_PROXY_STEP)
-		return;
-	messages->count.steps++;
-	if (!child->operation)
-		unmatched[NCS_UNMATCHED_OPERATION]++;
-	else if (!ncs_message_key_of(operations, child, rank->comm_id,
-				     rank->rank, &key) ||
-		 (key.is_by_place &&
-		  !ncs_rank_operations_are_whole(operations)))
-		unmatched[NCS_UNMATCHED_PLACE]++;
-	else if (!is_peer_expected(messages, rank, child->record))
-		unmatched[NCS_UNMATCHED_UNKNOWN_PEER]++;
-	else
+	if (rank && rank->is_there &&
+	    child->record->event == NCS_EVENT_PROXY_STEP &&
+	    ncs_message_key_of(operations, child, rank->comm_id, rank->rank,
+			       &key) &&
+	    (!key.is_by_place || ncs_rank_operations_are_whole(operations)) &&
+	    is_peer_expected(messages, rank, child->record))
 		match_step(messages, owner, child->record, &key);
 }

@@ -42,26 +42,11 @@ struct ncs_message {
 typedef void ncs_message_visit(void *context,
 			       const struct ncs_message *message);
 
-/* The reason that a step was not matched. */
-enum ncs_unmatched {
-	NCS_UNMATCHED_OPERATION, /* its operation's record never came */
-	NCS_UNMATCHED_PLACE,     /* a send or receive whose place is unknown */
-	NCS_UNMATCHED_UNKNOWN_PEER, /* the other rank was not announced */
-	NCS_UNMATCHED_PEER,         /* the other rank has no record of it */
-	NCS_UNMATCHED_COUNT
-};
-
-struct ncs_messages_count {
-	uint64_t steps;
-	uint64_t messages;                       /* of two steps each */
-	uint64_t unmatched[NCS_UNMATCHED_COUNT]; /* steps */
-};
-
 struct ncs_messages;
 
-/* Creates a matcher in which up to `steps_max` steps wait, or 256 Ki if that is
- * 0. It calls `visit` with `context`. Returns NULL if there is no memory. Free
- * it with ncs_messages_free(), which accepts NULL. */
+/* Creates a matcher in which up to `steps_max` steps wait. It calls `visit` with
+ * `context`. Returns NULL if there is no memory. Free it with ncs_messages_free(),
+ * which accepts NULL. */
 struct ncs_messages *ncs_messages_new(size_t steps_max,
 				      ncs_message_visit *visit, void *context);
 void ncs_messages_free(struct ncs_messages *messages);
@@ -79,11 +64,7 @@ void ncs_messages_take(struct ncs_messages *messages, size_t owner,
 		       const struct ncs_rank_operations *operations,
 		       const struct ncs_child *child);
 
-/* Counts all waiting steps as unmatched, and forgets them. */
+/* Forgets all waiting steps. */
 void ncs_messages_flush(struct ncs_messages *messages);
-
-/* Returns the counts up to now. They belong to `messages`. */
-const struct ncs_messages_count *
-ncs_messages_count(const struct ncs_messages *messages);
 
 #endif

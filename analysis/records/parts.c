@@ -394,7 +394,6 @@ static int take_operation(struct ncs_parts *parts,
 	    (record->flags & NCS_RECORD_AGAIN)) {
 		/* The part that this record replaces has been given out; only
 		 * later children are here. */
-		parts->count.replaced++;
 		free_slot(parts, slot);
 		return 0;
 	}
@@ -684,7 +683,6 @@ const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 	finish(parts, slot, &parts->given);
 	move_part(parts, &parts->given);
 	free_slot(parts, slot);
-	parts->count.parts++;
 	return &parts->given;
 }
 

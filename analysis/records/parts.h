@@ -175,7 +175,7 @@ int ncs_parts_learn(struct ncs_parts *parts,
 /* Leaves out, of the records that are taken from now on, those that others
  * replace. `replaced` is in its second pass, knows ranks by their owners, and must
  * outlive `parts`. Without this, a record that comes after its part was given out
- * is only counted. */
+ * is not used. */
 void ncs_parts_look_ahead(struct ncs_parts *parts,
 			  struct ncs_replaced_records *replaced);
 
@@ -202,13 +202,11 @@ void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns);
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts);
 
 struct ncs_parts_count {
-	uint64_t parts;
 	/* Records. Those that were overwritten before the first snapshot was
 	 * learned from count if the others reach back less than
 	 * NCS_LOOK_BACK_NS, and as long as that time is not over. */
 	uint64_t lost;
 	uint64_t from_ns;  /* since when operations are known then; else 0 */
-	uint64_t replaced; /* parts replaced after they were given out */
 	uint64_t dropped;  /* children of operations that have not ended */
 };
 

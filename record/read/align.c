@@ -400,7 +400,7 @@ static void read_windows(struct align *align)
 	solve(align, align->from_ns, align->until_ns);
 	if (!align->error) {
 		result->collectives = align->traffic.collectives;
-		result->messages = *ncs_messages_count(align->traffic.messages);
+		result->messages = align->traffic.message_count;
 		move_hosts(align, true, 0);
 	}
 	end_phase(align);

@@ -21,8 +21,7 @@ struct ncs_recording_alignment {
 	uint64_t windows_ns; /* total time of the windows */
 	uint64_t length_ns;  /* time that was to be aligned */
 	uint64_t records;    /* number of records read */
-	uint64_t collectives;
-	struct ncs_messages_count messages;
+	uint64_t messages, collectives;
 	struct ncs_alignment_quality quality;
 };
 

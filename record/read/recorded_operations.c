@@ -489,13 +489,7 @@ void ncs_recorded_operations_count(
 	*count = (struct ncs_recorded_operations_count){
 		.join = *ncs_join_count(operations->join),
 	};
-	for (size_t i = 0; i < operations->rank_count; i++) {
-		const struct ncs_parts_count *parts =
-			ncs_parts_count(operations->ranks[i].parts);
-
-		count->parts.parts += parts->parts;
-		count->parts.lost += parts->lost;
-		count->parts.replaced += parts->replaced;
-		count->parts.dropped += parts->dropped;
-	}
+	for (size_t i = 0; i < operations->rank_count; i++)
+		count->records_lost +=
+			ncs_parts_count(operations->ranks[i].parts)->lost;
 }

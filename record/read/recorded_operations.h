@@ -61,7 +61,7 @@ const char *ncs_recorded_operations_range(
 /* Sums over all ranks. */
 struct ncs_recorded_operations_count {
 	struct ncs_join_count join;
-	struct ncs_parts_count parts;
+	uint64_t records_lost;
 };
 
 /* Copies the counts up to now. */

@@ -207,7 +207,7 @@ static void print_trust(FILE *file, const struct ncs_path_view *view)
 		    "parts: of operations that the rank was in already");
 	print_doubt(file, view->count.join.unidentified,
 		    "parts: of no known rank");
-	print_doubt(file, view->count.parts.lost, "records: lost");
+	print_doubt(file, view->count.records_lost, "records: lost");
 	if (report->sum_count > 1)
 		print_doubt(file, trust->queued_parts,
 			    "parts: when they were ready, as they were queued");
@@ -598,7 +598,7 @@ static json_t *trust_of(const struct ncs_path_view *view)
 		{ "queued_parts", NCS_JSON(trust->queued_parts) },
 		{ "again", NCS_JSON(view->count.join.again) },
 		{ "unidentified", NCS_JSON(view->count.join.unidentified) },
-		{ "records_lost", NCS_JSON(view->count.parts.lost) });
+		{ "records_lost", NCS_JSON(view->count.records_lost) });
 }
 
 static void print_json(FILE *file, const struct ncs_path_view *view,

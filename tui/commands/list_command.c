@@ -86,7 +86,7 @@ static void print_alignment(FILE *file,
 	ncs_print(file,
 		  "clocks: $u messages and $u collectives in $n window$s, $d of"
 		  " $d; $n pairs of hosts",
-		  alignment->messages.messages, alignment->collectives,
+		  alignment->messages, alignment->collectives,
 		  (size_t)alignment->windows,
 		  alignment->windows == 1 ? "" : "s", alignment->windows_ns,
 		  alignment->length_ns, alignment->quality.pairs);

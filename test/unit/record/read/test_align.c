@@ -139,9 +139,8 @@ TEST(skew_and_drift_are_found)
 	assert_aligned(fixture, 40 * US);
 	for (unsigned i = 1; i < fixture->options.hosts; i++)
 		assert_true(true_error(fixture, i) < 5 * US);
-	assert_true(fixture->alignment.messages.messages > 1000);
-	assert_int_equal(fixture->alignment.messages.messages,
-			 fixture->hosts.messages);
+	assert_true(fixture->alignment.messages > 1000);
+	assert_int_equal(fixture->alignment.messages, fixture->hosts.messages);
 }
 
 TEST(two_hosts_align_most_exactly)
@@ -224,7 +223,7 @@ TEST(one_way_traffic_does_not_align)
 	assert_int_equal(fixture->alignment.hosts[1].by,
 			 NCS_ALIGNED_BY_REALTIME);
 	assert_int_equal(fixture->alignment.quality.one_way, 1);
-	assert_true(fixture->alignment.messages.messages > 0);
+	assert_true(fixture->alignment.messages > 0);
 	/* The host stays aligned by CLOCK_REALTIME. */
 	assert_true(true_error(fixture, 1) > 10 * US);
 }
@@ -236,8 +235,7 @@ TEST(missing_records_do_not_disturb_the_alignment)
 	fixture->options.lost = 0.3;
 	align(fixture);
 	assert_aligned(fixture, 60 * US);
-	assert_true(fixture->alignment.messages.unmatched[NCS_UNMATCHED_PEER] >
-		    0);
+	assert_true(fixture->alignment.messages < fixture->hosts.messages);
 }
 
 TEST(clock_set_while_recording_is_reported)
