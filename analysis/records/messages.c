@@ -28,11 +28,6 @@ struct message_rank {
 	uint64_t comm_id;
 	int32_t rank;
 	struct ncs_clock clock;
-	/* The expected peer that was looked up last: of receives, of sends. */
-	struct known_peer {
-		bool is_there;
-		int32_t rank;
-	} peers[2];
 };
 
 struct expected_rank {
@@ -158,22 +153,6 @@ static bool is_expected(const struct ncs_messages *messages, uint64_t comm_id,
 	return false;
 }
 
-/* Returns true if the peer of a step is expected. */
-static bool is_peer_expected(const struct ncs_messages *messages,
-			     struct message_rank *rank,
-			     const struct ncs_record *record)
-{
-	bool send = record->flags & NCS_RECORD_SEND;
-	struct known_peer *peer = &rank->peers[send];
-
-	if (peer->is_there && peer->rank == record->peer)
-		return true;
-	if (!is_expected(messages, rank->comm_id, record->peer))
-		return false;
-	*peer = (struct known_peer){ true, record->peer };
-	return true;
-}
-
 /* Announces a rank of a communicator. Returns 0 or -ENOMEM. */
 static int expect(struct ncs_messages *messages, uint64_t comm_id, int32_t rank)
 {
@@ -292,7 +271,7 @@ void ncs_messages_take(struct ncs_messages *messages, size_t owner,
 		       const struct ncs_rank_operations *operations,
 		       const struct ncs_child *child)
 {
-	struct message_rank *rank =
+	const struct message_rank *rank =
 		owner < messages->rank_capacity ? messages->ranks[owner] : NULL;
 	struct ncs_message_key key;
 
@@ -301,6 +280,6 @@ void ncs_messages_take(struct ncs_messages *messages, size_t owner,
 	    ncs_message_key_of(operations, child, rank->comm_id, rank->rank,
 			       &key) &&
 	    (!key.is_by_place || ncs_rank_operations_are_whole(operations)) &&
-	    is_peer_expected(messages, rank, child->record))
+	    is_expected(messages, rank->comm_id, child->record->peer))
 		match_step(messages, owner, child->record, &key);
 }

@@ -23,10 +23,6 @@
 /* Lanes that can be checked for completeness. */
 #define LANES 64u
 
-/* Largest capacity, in records, of an array that is kept for reuse. Most
- * operations need less. */
-#define SPARE_CAPACITY_MAX 4096u
-
 /* The children of one operation, in the order in which they came. */
 struct waiting_children {
 	struct ncs_hash_link link; /* by operation */
@@ -58,8 +54,7 @@ struct counted_connection {
 
 struct ncs_rank_operations {
 	struct ncs_hash_table waiting;
-	struct children_list in_order; /* those that wait, oldest first */
-	struct children_list spare;    /* unused ones */
+	struct children_list in_order;  /* those that wait, oldest first */
 	size_t children, children_max;  /* number of records that wait */
 	struct ncs_hash_table connections;
 	bool has_lost;
@@ -76,7 +71,6 @@ struct ncs_rank_operations *ncs_rank_operations_new(size_t children_max)
 	if (!operations)
 		return NULL;
 	TAILQ_INIT(&operations->in_order);
-	TAILQ_INIT(&operations->spare);
 	operations->children_max = children_max ? children_max :
 						  NCS_CHILDREN_MAX;
 	return operations;
@@ -118,36 +112,16 @@ find_waiting(const struct ncs_rank_operations *operations, uint32_t operation)
 	return ncs_hash_table_first(&operations->waiting, ncs_hash(operation));
 }
 
-static void give_back(struct ncs_rank_operations *operations,
-		      struct waiting_children *waiting)
-{
-	if (waiting->capacity > SPARE_CAPACITY_MAX) {
-		free(waiting->records);
-		free(waiting);
-		return;
-	}
-	TAILQ_INSERT_HEAD(&operations->spare, waiting, entry);
-}
-
 /* Returns NULL if there is no memory. */
 static struct waiting_children *
 add_waiting(struct ncs_rank_operations *operations, uint32_t operation)
 {
-	struct waiting_children *waiting = TAILQ_FIRST(&operations->spare);
+	struct waiting_children *waiting = ncs_hash_table_add(
+		&operations->waiting, sizeof(*waiting), ncs_hash(operation));
 
-	if (waiting)
-		TAILQ_REMOVE(&operations->spare, waiting, entry);
-	else
-		waiting = calloc(1, sizeof(*waiting));
 	if (!waiting)
 		return NULL;
 	waiting->operation = operation;
-	waiting->count = 0;
-	if (ncs_hash_table_insert(&operations->waiting, &waiting->link,
-				  ncs_hash(operation)) != 0) {
-		give_back(operations, waiting);
-		return NULL;
-	}
 	TAILQ_INSERT_TAIL(&operations->in_order, waiting, entry);
 	return waiting;
 }
@@ -158,6 +132,12 @@ static void take_out(struct ncs_rank_operations *operations,
 	ncs_hash_table_remove(&operations->waiting, &waiting->link);
 	TAILQ_REMOVE(&operations->in_order, waiting, entry);
 	operations->children -= waiting->count;
+}
+
+static void free_waiting(struct waiting_children *waiting)
+{
+	free(waiting->records);
+	free(waiting);
 }
 
 static int let_wait(struct ncs_rank_operations *operations,
@@ -183,11 +163,9 @@ void ncs_rank_operations_free(struct ncs_rank_operations *operations)
 
 	if (!operations)
 		return;
-	TAILQ_CONCAT(&operations->spare, &operations->in_order, entry);
-	while ((waiting = TAILQ_FIRST(&operations->spare))) {
-		TAILQ_REMOVE(&operations->spare, waiting, entry);
-		free(waiting->records);
-		free(waiting);
+	while ((waiting = TAILQ_FIRST(&operations->in_order))) {
+		take_out(operations, waiting);
+		free_waiting(waiting);
 	}
 	ncs_hash_table_sweep(&operations->connections, NULL, 0);
 	ncs_hash_table_release(&operations->waiting);
@@ -293,7 +271,7 @@ static int hand_out_all(struct ncs_rank_operations *operations,
 	for (size_t i = 0; i < waiting->count; i++)
 		error |= hand_out(operations, &waiting->records[i], known,
 				  visitor);
-	give_back(operations, waiting);
+	free_waiting(waiting);
 	return error ? -ENOMEM : 0;
 }
 
