@@ -29,16 +29,8 @@ struct open_operation {
 	struct operation_part parts[2];
 };
 
-/* Sums over the steps of a refresh that are not sampled. They have no error, so
- * it does not matter which clusters they are added to. */
-struct whole {
-	uint64_t time_ns[NCS_STEP_TIMES];
-	uint64_t steps;
-};
-
 /* Sums over operations. */
 struct step_sums {
-	struct whole whole;                     /* not in the sums yet */
 	struct ncs_sums times[NCS_STEP_TIMES];  /* y: time, x: steps */
 	struct ncs_sums shares[NCS_STEP_TIMES]; /* y: time, x: duration */
 	struct ncs_distribution values[NCS_STEP_TIMES];
@@ -189,35 +181,22 @@ static struct open_operation *open_operation(struct ncs_steps *steps,
 
 /* --- Steps -------------------------------------------------------------- */
 
-/* Adds a step that stands for itself only. Returns 0 or -ENOMEM. */
+/* Adds a step that stands for itself only: without an error, it is as good as a
+ * cluster. Returns 0 or -ENOMEM. */
 static int add_step(struct step_sums *direction,
 		    const uint64_t times[NCS_STEP_TIMES])
 {
-	struct whole *whole = &direction->whole;
 	int error = 0;
 
-	whole->steps++;
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
-		whole->time_ns[i] += times[i];
+		ncs_sums_change(&direction->times[i], 1, 1, (double)times[i],
+				1);
+		ncs_sums_change(&direction->shares[i], 1, 1, (double)times[i],
+				(double)times[NCS_STEP_DURATION]);
 		error |= ncs_distribution_count(&direction->values[i],
 						ncs_histogram_bucket(times[i]));
 	}
 	return error;
-}
-
-static void add_whole(struct step_sums *direction)
-{
-	struct whole *whole = &direction->whole;
-
-	for (unsigned i = 0; i < NCS_STEP_TIMES && whole->steps > 0; i++) {
-		ncs_sums_change(&direction->times[i], 1, 1,
-				(double)whole->time_ns[i],
-				(double)whole->steps);
-		ncs_sums_change(&direction->shares[i], 1, 1,
-				(double)whole->time_ns[i],
-				(double)whole->time_ns[NCS_STEP_DURATION]);
-	}
-	*whole = (struct whole){ 0 };
 }
 
 static void put_step(struct operation_part *part,
@@ -325,10 +304,8 @@ int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
 			error = take_step(steps, clock, &records[i]);
 	for (unsigned i = 0; i < OPEN_MAX; i++)
 		error |= set_added(steps, &steps->open[i], true);
-	for (unsigned k = 0; k < 2; k++) {
-		add_whole(&steps->directions[k]);
+	for (unsigned k = 0; k < 2; k++)
 		steps->directions[k].is_estimated = false;
-	}
 	return error;
 }
 
