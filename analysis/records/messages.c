@@ -23,25 +23,20 @@ struct waiting_step {
 	size_t owner;
 };
 
+/* A rank that was announced. */
 struct message_rank {
-	bool is_there;
+	struct ncs_hash_link link; /* by communicator and rank */
 	uint64_t comm_id;
 	int32_t rank;
 	struct ncs_clock clock;
 };
 
-struct expected_rank {
-	struct ncs_hash_link link;
-	uint64_t comm_id;
-	int32_t rank;
-};
-
 struct ncs_messages {
 	ncs_message_visit *visit;
 	void *context;
-	struct message_rank **ranks; /* by owner */
+	struct ncs_hash_table by_rank; /* of struct message_rank */
+	struct message_rank **ranks;   /* the same by owner; NULL: none */
 	size_t rank_capacity;
-	struct ncs_hash_table expected;
 	size_t steps_max;
 	struct ncs_hash_table by_message;
 	TAILQ_HEAD(waiting_queue, waiting_step) waiting;
@@ -65,11 +60,9 @@ void ncs_messages_free(struct ncs_messages *messages)
 {
 	if (!messages)
 		return;
-	for (size_t i = 0; i < messages->rank_capacity; i++)
-		free(messages->ranks[i]);
-	ncs_hash_table_sweep(&messages->expected, NULL, 0);
+	ncs_hash_table_sweep(&messages->by_rank, NULL, 0);
 	ncs_hash_table_sweep(&messages->by_message, NULL, 0);
-	ncs_hash_table_release(&messages->expected);
+	ncs_hash_table_release(&messages->by_rank);
 	ncs_hash_table_release(&messages->by_message);
 	free(messages->ranks);
 	free(messages);
@@ -144,29 +137,13 @@ static uint64_t hash_of_rank(uint64_t comm_id, int32_t rank)
 static bool is_expected(const struct ncs_messages *messages, uint64_t comm_id,
 			int32_t rank)
 {
-	const struct expected_rank *expected = ncs_hash_table_first(
-		&messages->expected, hash_of_rank(comm_id, rank));
+	const struct message_rank *expected = ncs_hash_table_first(
+		&messages->by_rank, hash_of_rank(comm_id, rank));
 
-	for (; expected; expected = ncs_hash_table_next(expected))
-		if (expected->comm_id == comm_id && expected->rank == rank)
-			return true;
-	return false;
-}
-
-/* Announces a rank of a communicator. Returns 0 or -ENOMEM. */
-static int expect(struct ncs_messages *messages, uint64_t comm_id, int32_t rank)
-{
-	struct expected_rank *expected;
-
-	if (is_expected(messages, comm_id, rank))
-		return 0;
-	expected = ncs_hash_table_add(&messages->expected, sizeof(*expected),
-				      hash_of_rank(comm_id, rank));
-	if (!expected)
-		return -ENOMEM;
-	expected->comm_id = comm_id;
-	expected->rank = rank;
-	return 0;
+	while (expected &&
+	       (expected->comm_id != comm_id || expected->rank != rank))
+		expected = ncs_hash_table_next(expected);
+	return expected;
 }
 
 int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
@@ -174,23 +151,27 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 			const struct ncs_clock *clock)
 {
 	const uint64_t needed = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK;
-	struct message_rank *rank;
+	struct message_rank *rank, *before;
 
+	if ((identity->known & needed) != needed)
+		return 0;
 	if (ncs_array_reserve_zeroed(&messages->ranks, &messages->rank_capacity,
 				     owner + 1, sizeof(*messages->ranks)) != 0)
 		return -ENOMEM;
-	if (!messages->ranks[owner])
-		messages->ranks[owner] = calloc(1, sizeof(*rank));
-	rank = messages->ranks[owner];
+	rank = ncs_hash_table_add(&messages->by_rank, sizeof(*rank),
+				  hash_of_rank(identity->comm_id,
+					       identity->rank));
 	if (!rank)
 		return -ENOMEM;
-	if ((identity->known & needed) != needed)
-		return 0;
-	rank->is_there = true;
 	rank->comm_id = identity->comm_id;
 	rank->rank = identity->rank;
 	rank->clock = *clock;
-	return expect(messages, rank->comm_id, rank->rank);
+	before = messages->ranks[owner];
+	if (before)
+		ncs_hash_table_remove(&messages->by_rank, &before->link);
+	free(before);
+	messages->ranks[owner] = rank;
+	return 0;
 }
 
 /* --- The other end -------------------------------------------------------- */
@@ -275,8 +256,7 @@ void ncs_messages_take(struct ncs_messages *messages, size_t owner,
 		owner < messages->rank_capacity ? messages->ranks[owner] : NULL;
 	struct ncs_message_key key;
 
-	if (rank && rank->is_there &&
-	    child->record->event == NCS_EVENT_PROXY_STEP &&
+	if (rank && child->record->event == NCS_EVENT_PROXY_STEP &&
 	    ncs_message_key_of(operations, child, rank->comm_id, rank->rank,
 			       &key) &&
 	    (!key.is_by_place || ncs_rank_operations_are_whole(operations)) &&
