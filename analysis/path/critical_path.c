@@ -83,11 +83,10 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->ranks = calloc(options->rank_count + 1, sizeof(*path->ranks));
 	path->members =
 		calloc(options->owner_count + 1, sizeof(*path->members));
-	path->nodes = ncs_path_nodes_new(&path->options);
 	path->beside = calloc(1, path->finished_bytes);
 	path->beside_end = calloc(1, path->finished_bytes);
-	if (path->ranks && path->members && path->nodes && path->beside &&
-	    path->beside_end && init_owners(path)) {
+	if (ncs_path_nodes_init(path) && path->ranks && path->members &&
+	    path->beside && path->beside_end && init_owners(path)) {
 		for (size_t k = 1; k < path->run_count; k++)
 			init_scenario(path, k);
 		return path;
@@ -113,7 +112,7 @@ void ncs_path_free(struct ncs_path *path)
 		ncs_path_deferred_free(deferred);
 	ncs_heap_release(&path->deferred);
 	free(path->numbers);
-	ncs_path_nodes_free(path->nodes);
+	ncs_path_nodes_release(&path->nodes);
 	free(path->ranks);
 	free(path->members);
 	free(path->beside);
@@ -201,7 +200,7 @@ static void note_step(struct ncs_path *path,
 
 	if (!operation->is_counted || operation->step == NCS_NO_STEP)
 		return;
-	row = ncs_path_nodes_step(path->nodes, operation->step);
+	row = ncs_path_nodes_step(path, operation->step);
 	for (size_t k = 0; row && k < path->run_count; k++) {
 		double in_ns = ncs_path_end_ns(path, k, last, &start->ready,
 					       &pending->edits, end_ns);
@@ -230,7 +229,7 @@ static size_t explain_beside(struct ncs_path *path,
 		return count;
 	arrival = &path->arrivals[i];
 	memset(beside, 0, path->finished_bytes);
-	nodes = ncs_path_nodes_add(path->nodes, &pending->operation, path->ends,
+	nodes = ncs_path_nodes_add(path, &pending->operation,
 				   &beside->operation);
 	beside->at_ns = beside->least_ns = arrival->at_ns;
 	beside->owner = (uint32_t)parts[i].owner;
@@ -264,7 +263,7 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	ncs_path_arrive(path, parts, part_times, count, place, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
 		start.ready.ns = ncs_larger(start.ready.ns, pending->at_ns);
-	nodes = ncs_path_nodes_add(path->nodes, &pending->operation, path->ends,
+	nodes = ncs_path_nodes_add(path, &pending->operation,
 				   &start.ready.operation);
 	for (size_t k = 0; k < path->run_count; k++)
 		find_last(path, pending, role, parts, k, &start, &nodes[k]);
@@ -483,7 +482,6 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	if (!path->has_base) {
 		path->has_base = true;
 		path->base_ns = joined->first_end_ns;
-		ncs_path_nodes_set_base(path->nodes, path->base_ns);
 	}
 	note_overlap(path, joined);
 	path->report.operations++;
@@ -529,8 +527,7 @@ static void leave_out(struct ncs_path *path, size_t k,
 		return;
 	after_ns = ncs_larger(before_ns - cost->share * cost->steps_ns, 0);
 	if (sum->elapsed_ns > 0)
-		ncs_path_nodes_scale(path->nodes, k,
-				     after_ns / sum->elapsed_ns);
+		ncs_path_nodes_scale(path, k, after_ns / sum->elapsed_ns);
 	sum->elapsed_ns = after_ns;
 	sum->at_least_ns =
 		ncs_larger(before_ns - cost->most * cost->steps_ns, 0);
@@ -550,8 +547,7 @@ int ncs_path_end(struct ncs_path *path)
 		path->first_ns = path->last_ns = 0;
 	for (uint32_t i = 0; i < path->options.rank_count; i++)
 		busiest_ns = ncs_larger(busiest_ns, path->ranks[i].busy_ns);
-	sums = ncs_path_nodes_report(path->nodes, path->ends, path->ends_ns,
-				     path->first_ns, report);
+	sums = ncs_path_nodes_report(path);
 	for (size_t k = 0; path->has_base && k < path->run_count; k++) {
 		const struct ncs_scenario *scenario =
 			ncs_path_scenario(path, k);

@@ -1,179 +1,126 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks paths back and adds them up; see path_nodes.h. */
-#include "analysis/path/path_nodes.h"
+/* Walks paths back and adds them up; see path_state.h. */
+#include "analysis/path/path_state.h"
 
 #include <stdlib.h>
 
-#include "analysis/base/hash_table.h"
 #include "shm/array.h"
 #include "shm/hash.h"
-
-/* Operations whose nodes are kept; a power of two. */
-#define OPERATIONS_MAX 16384u
 
 #define STEPS_MAX (UINT32_C(1) << 20)
 #define CHANNELS_MAX 65536u
 
-/* How far the path of a run is added up. */
-struct path_sums {
-	double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* of the run's report */
-	uint64_t added; /* latest operation, or NCS_PATH_NO_OPERATION */
-	/* Start of the path, if `added` is set. What was before it is unknown
-	 * if its rank had had an operation. */
-	double origin_ns;
-	bool lacks_before;
-	/* All until then is added. Clocks that contradict each other let an
-	 * operation arrive before another that it follows: no time counts twice. */
-	double reached_ns;
-};
-
 /* Returns how much of the `ns` that end at `until_ns` is not added yet. */
-static double rest_ns(const struct path_sums *sums, double until_ns, double ns)
+static double rest_ns(const struct ncs_path_sums *sums, double until_ns,
+		      double ns)
 {
 	return ncs_smaller(ns, ncs_larger(until_ns - sums->reached_ns, 0));
 }
 
-/* A channel's place in ncs_path_nodes.channels. */
+/* A channel's place among ncs_path_nodes.channels. */
 struct channel_place {
 	struct ncs_hash_link link; /* by what is_same() compares */
 	size_t place;
 };
 
-struct ncs_path_nodes {
-	const struct ncs_path_options *options;
-	size_t run_count; /* the replay and the scenarios */
-	uint64_t base_ns;
-	uint64_t first; /* oldest operation that is not added up */
-	uint64_t next;  /* index of the next operation */
-	struct ncs_path_operation *operations; /* by index % OPERATIONS_MAX */
-	/* By index % OPERATIONS_MAX, then by run. */
-	struct ncs_path_node *nodes;
-	uint64_t *walk;              /* operations of a path, backwards */
-	struct path_sums sums[NCS_PATH_RUNS];
-	struct ncs_path_sum report[NCS_PATH_RUNS];
-	uint64_t breaks;
-	struct ncs_path_step *steps;
-	size_t step_count, step_capacity;
-	uint32_t step;   /* the step that is being added up */
-	double *step_ns; /* its time by rank */
-	struct ncs_path_channel *channels;
-	size_t channel_count, channel_capacity;
-	struct ncs_hash_table places; /* of struct channel_place */
-};
-
-struct ncs_path_nodes *
-ncs_path_nodes_new(const struct ncs_path_options *options)
+bool ncs_path_nodes_init(struct ncs_path *path)
 {
-	struct ncs_path_nodes *nodes = calloc(1, sizeof(*nodes));
+	const struct ncs_path_options *options = &path->options;
+	struct ncs_path_nodes *nodes = &path->nodes;
 	bool is_whole;
 
-	if (!nodes)
-		return NULL;
-	nodes->options = options;
-	nodes->run_count = 1 + options->scenario_count;
 	nodes->step = NCS_NO_STEP;
-	nodes->operations = calloc(OPERATIONS_MAX, sizeof(*nodes->operations));
-	nodes->nodes = calloc(OPERATIONS_MAX * nodes->run_count,
-			      sizeof(*nodes->nodes));
-	nodes->walk = calloc(OPERATIONS_MAX + 1, sizeof(*nodes->walk));
+	nodes->operations =
+		calloc(NCS_PATH_OPERATIONS, sizeof(*nodes->operations));
+	nodes->all = calloc(NCS_PATH_OPERATIONS * path->run_count,
+			    sizeof(*nodes->all));
+	nodes->walk = calloc(NCS_PATH_OPERATIONS + 1, sizeof(*nodes->walk));
 	nodes->step_ns = calloc(options->rank_count, sizeof(double));
-	is_whole = nodes->operations && nodes->nodes && nodes->walk &&
+	is_whole = nodes->operations && nodes->all && nodes->walk &&
 		   nodes->step_ns;
-	for (size_t k = 0; k < nodes->run_count; k++) {
+	for (size_t k = 0; k < path->run_count; k++) {
 		nodes->sums[k].added = NCS_PATH_NO_OPERATION;
 		nodes->sums[k].rank_ns = calloc(
 			options->rank_count, sizeof(*nodes->sums[k].rank_ns));
 		is_whole = is_whole && nodes->sums[k].rank_ns;
 		nodes->report[k].rank_ns = nodes->sums[k].rank_ns;
-		if (k > 0)
-			nodes->report[k].scenario = &options->scenarios[k - 1];
+		nodes->report[k].scenario = ncs_path_scenario(path, k);
 	}
-	if (is_whole)
-		return nodes;
-	ncs_path_nodes_free(nodes);
-	return NULL;
+	return is_whole;
 }
 
-void ncs_path_nodes_free(struct ncs_path_nodes *nodes)
+void ncs_path_nodes_release(struct ncs_path_nodes *nodes)
 {
-	if (!nodes)
-		return;
-	for (size_t k = 0; k < nodes->run_count; k++)
+	for (size_t k = 0; k < NCS_PATH_RUNS; k++)
 		free(nodes->sums[k].rank_ns);
 	free(nodes->operations);
-	free(nodes->nodes);
+	free(nodes->all);
 	free(nodes->walk);
 	free(nodes->step_ns);
 	free(nodes->steps);
 	free(nodes->channels);
 	ncs_hash_table_sweep(&nodes->places, NULL, 0);
 	ncs_hash_table_release(&nodes->places);
-	free(nodes);
 }
 
-void ncs_path_nodes_set_base(struct ncs_path_nodes *nodes, uint64_t base_ns)
+static struct ncs_path_operation *operation_at(const struct ncs_path *path,
+					       uint64_t operation)
 {
-	nodes->base_ns = base_ns;
+	return &path->nodes.operations[operation % NCS_PATH_OPERATIONS];
 }
 
-static struct ncs_path_operation *
-operation_at(const struct ncs_path_nodes *nodes, uint64_t operation)
-{
-	return &nodes->operations[operation % OPERATIONS_MAX];
-}
-
-static struct ncs_path_node *nodes_at(const struct ncs_path_nodes *nodes,
+static struct ncs_path_node *nodes_at(const struct ncs_path *path,
 				      uint64_t operation)
 {
-	return &nodes->nodes[operation % OPERATIONS_MAX * nodes->run_count];
+	return &path->nodes
+			.all[operation % NCS_PATH_OPERATIONS * path->run_count];
 }
 
 /* --- Steps ---------------------------------------------------------------- */
 
-struct ncs_path_step *ncs_path_nodes_step(struct ncs_path_nodes *nodes,
-					  uint32_t step)
+struct ncs_path_step *ncs_path_nodes_step(struct ncs_path *path, uint32_t step)
 {
 	if (step >= STEPS_MAX ||
-	    ncs_array_reserve_zeroed(&nodes->steps, &nodes->step_capacity,
-				     (size_t)step + 1,
-				     sizeof(*nodes->steps)) != 0)
+	    ncs_array_reserve_zeroed(
+		    &path->nodes.steps, &path->nodes.step_capacity,
+		    (size_t)step + 1, sizeof(*path->nodes.steps)) != 0)
 		return NULL;
-	if (nodes->step_count <= step)
-		nodes->step_count = (size_t)step + 1;
-	return &nodes->steps[step];
+	if (path->nodes.step_count <= step)
+		path->nodes.step_count = (size_t)step + 1;
+	return &path->nodes.steps[step];
 }
 
 /* Ends the step that is being added up: finds the rank with most of its
  * time. */
-static void end_step(struct ncs_path_nodes *nodes)
+static void end_step(struct ncs_path *path)
 {
 	struct ncs_path_step *row;
 
-	if (nodes->step == NCS_NO_STEP)
+	if (path->nodes.step == NCS_NO_STEP)
 		return;
-	row = ncs_path_nodes_step(nodes, nodes->step);
-	for (uint32_t i = 0; i < nodes->options->rank_count; i++) {
-		if (row && nodes->step_ns[i] > row->rank_ns) {
+	row = ncs_path_nodes_step(path, path->nodes.step);
+	for (uint32_t i = 0; i < path->options.rank_count; i++) {
+		if (row && path->nodes.step_ns[i] > row->rank_ns) {
 			row->rank = i;
-			row->rank_ns = nodes->step_ns[i];
+			row->rank_ns = path->nodes.step_ns[i];
 		}
-		nodes->step_ns[i] = 0;
+		path->nodes.step_ns[i] = 0;
 	}
 }
 
-static void add_to_step(struct ncs_path_nodes *nodes, uint32_t step,
-			unsigned cause, uint32_t rank, double ns)
+static void add_to_step(struct ncs_path *path, uint32_t step, unsigned cause,
+			uint32_t rank, double ns)
 {
 	struct ncs_path_step *row;
 
-	if (step != nodes->step)
-		end_step(nodes);
-	nodes->step = step;
-	row = step != NCS_NO_STEP ? ncs_path_nodes_step(nodes, step) : NULL;
+	if (step != path->nodes.step)
+		end_step(path);
+	path->nodes.step = step;
+	row = step != NCS_NO_STEP ? ncs_path_nodes_step(path, step) : NULL;
 	if (!row)
 		return;
 	row->cause_ns[cause] += ns;
-	nodes->step_ns[rank] += ns;
+	path->nodes.step_ns[rank] += ns;
 }
 
 /* --- Channels ------------------------------------------------------------- */
@@ -221,15 +168,15 @@ static void add_to_channel(struct ncs_path_nodes *nodes,
 
 /* Adds a piece of the path that took `ns` and ended at `until_ns`. The channel
  * is NULL unless its waits were the cause. */
-static void add_piece(struct ncs_path_nodes *nodes, size_t run,
+static void add_piece(struct ncs_path *path, size_t run,
 		      const struct ncs_path_operation *operation,
 		      uint32_t owner, unsigned cause,
 		      const struct ncs_last_channel *last_channel,
 		      double until_ns, double ns)
 {
-	const struct ncs_path_options *options = nodes->options;
-	struct path_sums *sums = &nodes->sums[run];
-	struct ncs_path_sum *sum = &nodes->report[run];
+	const struct ncs_path_options *options = &path->options;
+	struct ncs_path_sums *sums = &path->nodes.sums[run];
+	struct ncs_path_sum *sum = &path->nodes.report[run];
 	uint32_t rank = options->owners[owner].rank;
 
 	ns = rest_ns(sums, until_ns, ns);
@@ -245,24 +192,25 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t run,
 	if (run != 0)
 		return;
 	if (operation->is_counted)
-		add_to_step(nodes, operation->step, cause, rank, ns);
+		add_to_step(path, operation->step, cause, rank, ns);
 	if (operation->is_counted && last_channel)
-		add_to_channel(nodes, &(struct ncs_path_channel){
-					      .rank = rank,
-					      .comm_id = operation->comm_id,
-					      .channel = last_channel->channel,
-					      .send = last_channel->send,
-					      .peer = last_channel->peer,
-					      .ns = ns });
+		add_to_channel(&path->nodes,
+			       &(struct ncs_path_channel){
+				       .rank = rank,
+				       .comm_id = operation->comm_id,
+				       .channel = last_channel->channel,
+				       .send = last_channel->send,
+				       .peer = last_channel->peer,
+				       .ns = ns });
 	if (options->segment)
 		options->segment(
 			options->context,
 			&(struct ncs_path_segment){
 				.cause = cause,
 				.owner = owner,
-				.from_ns = nodes->base_ns +
+				.from_ns = path->base_ns +
 					   (uint64_t)(int64_t)(until_ns - ns),
-				.until_ns = nodes->base_ns +
+				.until_ns = path->base_ns +
 					    (uint64_t)(int64_t)until_ns,
 				.comm_id = operation->comm_id,
 				.number = operation->number,
@@ -279,7 +227,7 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t run,
 
 /* Adds the transfer of a part that ended at `until_ns`. The waits of a channel
  * overlap: each gets its share of the time. */
-static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
+static void add_transfer(struct ncs_path *path, size_t run,
 			 const struct ncs_path_operation *operation,
 			 const struct ncs_path_end *end, double until_ns)
 {
@@ -290,12 +238,12 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
 	for (unsigned i = 0; last_channel->is_known && i < 3; i++)
 		waits_ns += last_channel->wait_ns[i];
 	if (end->is_unknown && operation->is_counted)
-		nodes->report[run].unknown_ns +=
-			ncs_larger(rest_ns(&nodes->sums[run], until_ns,
+		path->nodes.report[run].unknown_ns +=
+			ncs_larger(rest_ns(&path->nodes.sums[run], until_ns,
 					   end->transfer_ns),
 				   0);
 	if (!(waits_ns > 0)) {
-		add_piece(nodes, run, operation, end->owner, NCS_PATH_TRANSFER,
+		add_piece(path, run, operation, end->owner, NCS_PATH_TRANSFER,
 			  NULL, until_ns, end->transfer_ns);
 		return;
 	}
@@ -304,7 +252,7 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
 			end->transfer_ns * last_channel->wait_ns[i] / waits_ns;
 
 		at_ns += ns;
-		add_piece(nodes, run, operation, end->owner, first + i,
+		add_piece(path, run, operation, end->owner, first + i,
 			  last_channel, at_ns, ns);
 	}
 }
@@ -313,80 +261,82 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
  * returns its successor, the operation at `index`, which its time is then added
  * to. */
 static const struct ncs_path_operation *
-operation_before(const struct ncs_path_nodes *nodes, uint64_t operation,
+operation_before(const struct ncs_path *path, uint64_t operation,
 		 uint64_t index)
 {
-	return operation_at(nodes, nodes->next - operation <= OPERATIONS_MAX ?
-					   operation :
-					   index);
+	return operation_at(path, path->nodes.next - operation <=
+						  NCS_PATH_OPERATIONS ?
+					  operation :
+					  index);
 }
 
-static void add_node(struct ncs_path_nodes *nodes, size_t run, uint64_t index)
+static void add_node(struct ncs_path *path, size_t run, uint64_t index)
 {
-	const struct ncs_path_node *node = &nodes_at(nodes, index)[run];
-	struct path_sums *sums = &nodes->sums[run];
-	struct ncs_path_sum *sum = &nodes->report[run];
+	const struct ncs_path_node *node = &nodes_at(path, index)[run];
+	struct ncs_path_sums *sums = &path->nodes.sums[run];
+	struct ncs_path_sum *sum = &path->nodes.report[run];
 	double at_ns = node->at_ns;
 
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		at_ns -= node->gap_ns[i];
 	if (node->predecessor.operation != NCS_PATH_NO_OPERATION)
-		add_transfer(nodes, run,
-			     operation_before(
-				     nodes, node->predecessor.operation, index),
+		add_transfer(path, run,
+			     operation_before(path, node->predecessor.operation,
+					      index),
 			     &node->predecessor, at_ns);
 	if (sums->added == NCS_PATH_NO_OPERATION) {
 		sums->origin_ns = sums->reached_ns = at_ns;
 		sums->lacks_before = node->lacks_before;
 	}
-	if (operation_at(nodes, index)->is_counted)
+	if (operation_at(path, index)->is_counted)
 		sum->unknown_ns += node->unknown_ns;
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++) {
 		at_ns += node->gap_ns[i];
-		if (operation_at(nodes, index)->is_unknown &&
-		    operation_at(nodes, index)->is_counted)
+		if (operation_at(path, index)->is_unknown &&
+		    operation_at(path, index)->is_counted)
 			sum->unknown_ns += ncs_larger(
 				rest_ns(sums, at_ns, node->gap_ns[i]), 0);
-		add_piece(nodes, run, operation_at(nodes, index), node->owner,
-			  i, NULL, at_ns, node->gap_ns[i]);
+		add_piece(path, run, operation_at(path, index), node->owner, i,
+			  NULL, at_ns, node->gap_ns[i]);
 	}
 	sums->added = index;
 }
 
 /* Adds up the path to an end: its operations before `until` that are not added
  * yet. */
-static void add_path(struct ncs_path_nodes *nodes, size_t run,
+static void add_path(struct ncs_path *path, size_t run,
 		     const struct ncs_path_end *end, uint64_t until)
 {
 	uint64_t at = end->operation;
 	size_t count = 0;
 
-	while (at != NCS_PATH_NO_OPERATION && at >= nodes->first) {
+	while (at != NCS_PATH_NO_OPERATION && at >= path->nodes.first) {
 		if (at < until)
-			nodes->walk[count++] = at;
-		at = nodes_at(nodes, at)[run].predecessor.operation;
+			path->nodes.walk[count++] = at;
+		at = nodes_at(path, at)[run].predecessor.operation;
 	}
-	if (at != nodes->sums[run].added && count > 0)
-		nodes->breaks++;
+	if (at != path->nodes.sums[run].added && count > 0)
+		path->report.breaks++;
 	while (count > 0)
-		add_node(nodes, run, nodes->walk[--count]);
+		add_node(path, run, path->nodes.walk[--count]);
 }
 
 struct ncs_path_node *
-ncs_path_nodes_add(struct ncs_path_nodes *nodes,
-		   const struct ncs_path_operation *operation,
-		   const struct ncs_path_end *ends, uint64_t *index)
+ncs_path_nodes_add(struct ncs_path *path,
+		   const struct ncs_path_operation *operation, uint64_t *index)
 {
-	if (nodes->next - nodes->first == OPERATIONS_MAX) {
-		uint64_t until = nodes->next - OPERATIONS_MAX / 2;
+	struct ncs_path_nodes *nodes = &path->nodes;
 
-		for (size_t k = 0; k < nodes->run_count; k++)
-			add_path(nodes, k, &ends[k], until);
+	if (nodes->next - nodes->first == NCS_PATH_OPERATIONS) {
+		uint64_t until = nodes->next - NCS_PATH_OPERATIONS / 2;
+
+		for (size_t k = 0; k < path->run_count; k++)
+			add_path(path, k, &path->ends[k], until);
 		nodes->first = until;
 	}
 	*index = nodes->next++;
-	*operation_at(nodes, *index) = *operation;
-	return nodes_at(nodes, *index);
+	*operation_at(path, *index) = *operation;
+	return nodes_at(path, *index);
 }
 
 static int compare_channels(const void *a, const void *b)
@@ -396,44 +346,40 @@ static int compare_channels(const void *a, const void *b)
 	return (first->ns < second->ns) - (first->ns > second->ns);
 }
 
-/* Adds up the paths to the latest ends. */
-static void add_paths(struct ncs_path_nodes *nodes,
-		      const struct ncs_path_end *ends, const double *ends_ns,
-		      double first_ns)
+/* Adds up the path to the latest end of a run. */
+static void add_whole_path(struct ncs_path *path, size_t run)
 {
-	for (size_t k = 0; k < nodes->run_count; k++) {
-		const struct path_sums *sums = &nodes->sums[k];
-		struct ncs_path_sum *sum = &nodes->report[k];
+	const struct ncs_path_end *end = &path->ends[run];
+	const struct ncs_path_sums *sums = &path->nodes.sums[run];
+	struct ncs_path_sum *sum = &path->nodes.report[run];
+	uint64_t next = path->nodes.next;
 
-		if (ends[k].operation == NCS_PATH_NO_OPERATION)
-			continue;
-		add_path(nodes, k, &ends[k], nodes->next);
-		add_transfer(nodes, k,
-			     operation_before(nodes, ends[k].operation,
-					      nodes->next - 1),
-			     &ends[k], ends_ns[k]);
-		sum->cause_ns[NCS_PATH_START] = sums->origin_ns - first_ns;
-		if (sums->lacks_before)
-			sum->unknown_ns += sums->origin_ns - first_ns;
-	}
-	end_step(nodes);
+	if (end->operation == NCS_PATH_NO_OPERATION)
+		return;
+	add_path(path, run, end, next);
+	add_transfer(path, run,
+		     operation_before(path, end->operation, next - 1), end,
+		     path->ends_ns[run]);
+	sum->cause_ns[NCS_PATH_START] = sums->origin_ns - path->first_ns;
+	if (sums->lacks_before)
+		sum->unknown_ns += sums->origin_ns - path->first_ns;
 }
 
-struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
-					   const struct ncs_path_end *ends,
-					   const double *ends_ns,
-					   double first_ns,
-					   struct ncs_path_report *report)
+struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path *path)
 {
-	add_paths(nodes, ends, ends_ns, first_ns);
+	struct ncs_path_nodes *nodes = &path->nodes;
+	struct ncs_path_report *report = &path->report;
+
+	for (size_t k = 0; k < path->run_count; k++)
+		add_whole_path(path, k);
+	end_step(path);
 	if (nodes->channel_count > 0)
 		qsort(nodes->channels, nodes->channel_count,
 		      sizeof(*nodes->channels), compare_channels);
 	for (size_t i = 0; i < nodes->step_count; i++)
-		for (size_t k = 0; k < nodes->run_count; k++)
-			nodes->steps[i].end_ns[k] -= first_ns;
-	report->breaks = nodes->breaks;
-	report->sum_count = nodes->run_count;
+		for (size_t k = 0; k < path->run_count; k++)
+			nodes->steps[i].end_ns[k] -= path->first_ns;
+	report->sum_count = path->run_count;
 	report->sums = nodes->report;
 	report->step_count = nodes->step_count;
 	report->steps = nodes->steps;
@@ -442,15 +388,14 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 	return nodes->report;
 }
 
-void ncs_path_nodes_scale(struct ncs_path_nodes *nodes, size_t run,
-			  double factor)
+void ncs_path_nodes_scale(struct ncs_path *path, size_t run, double factor)
 {
-	struct ncs_path_sum *sum = &nodes->report[run];
-	double(*rank_ns)[NCS_PATH_CAUSE_COUNT] = nodes->sums[run].rank_ns;
+	struct ncs_path_sum *sum = &path->nodes.report[run];
+	double(*rank_ns)[NCS_PATH_CAUSE_COUNT] = path->nodes.sums[run].rank_ns;
 
 	for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++) {
 		sum->cause_ns[k] *= factor;
-		for (uint32_t i = 0; i < nodes->options->rank_count; i++)
+		for (uint32_t i = 0; i < path->options.rank_count; i++)
 			rank_ns[i][k] *= factor;
 	}
 	sum->uncounted_ns *= factor;

@@ -8,8 +8,71 @@
 
 #include <math.h>
 
+#include "analysis/base/hash_table.h"
 #include "analysis/base/heap.h"
-#include "analysis/path/path_nodes.h"
+#include "analysis/path/critical_path.h"
+
+/* Runs of a pass over the operations, by index: 0 is the replay, which changes
+ * nothing; run k applies scenario k - 1. */
+#define NCS_PATH_RUNS (1 + NCS_SCENARIOS_MAX)
+
+/* Number of gaps, which are the first causes in their order: a rank's time
+ * before an arrival is split into these. */
+#define NCS_PATH_GAPS (NCS_PATH_STREAM + 1)
+
+/* Returns the larger value. Unlike fmax(), does not handle NaN, which never
+ * occurs. */
+static inline double ncs_larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns the smaller value; see ncs_larger(). */
+static inline double ncs_smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Returns the time since the base, in ns; negative before it. */
+static inline double ncs_since(uint64_t base_ns, uint64_t at_ns)
+{
+	return (double)(int64_t)(at_ns - base_ns);
+}
+
+/* The operation before the first one: the beginning of the job. */
+#define NCS_PATH_NO_OPERATION UINT64_MAX
+
+/* The end of a part that is a predecessor. */
+struct ncs_path_end {
+	uint64_t operation; /* index, or NCS_PATH_NO_OPERATION */
+	uint32_t owner;
+	bool is_unknown; /* the change of its transfer is not known */
+	struct ncs_last_channel last_channel;
+	double transfer_ns;
+};
+
+/* A node of the critical path in one run. Times are ns since the base. */
+struct ncs_path_node {
+	struct ncs_path_end predecessor;
+	uint32_t owner;               /* of the part that arrived last */
+	double gap_ns[NCS_PATH_GAPS]; /* its time since the predecessor's end */
+	double unknown_ns;            /* so much of it may be wrong */
+	double at_ns;                 /* its arrival */
+	/* It has no predecessor, though it is not the first of its rank. */
+	bool lacks_before;
+};
+
+/* An operation, with one node for each run; or one part of an operation in
+ * which not all ranks wait for all. */
+struct ncs_path_operation {
+	uint64_t comm_id;
+	uint64_t number; /* sequence number */
+	uint64_t bytes;
+	uint32_t step;
+	uint8_t function;
+	bool is_counted;
+	bool is_unknown; /* its times are not known */
+};
 
 /* The time when all parts that an operation's parts wait for have arrived. */
 struct ncs_path_ready {
@@ -188,6 +251,50 @@ struct ncs_path_start {
 	size_t last[NCS_PATH_RUNS]; /* the part that arrives last */
 };
 
+/* Operations whose nodes are kept; a power of two. */
+#define NCS_PATH_OPERATIONS 16384u
+
+/* How far the path of a run is added up. */
+struct ncs_path_sums {
+	double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* of the run's report */
+	uint64_t added; /* latest operation, or NCS_PATH_NO_OPERATION */
+	/* Start of the path, if `added` is set. What was before it is unknown
+	 * if its rank had had an operation. */
+	double origin_ns;
+	bool lacks_before;
+	/* All until then is added. Clocks that contradict each other let an
+	 * operation arrive before another that it follows: no time counts twice. */
+	double reached_ns;
+};
+
+/* The nodes of the critical paths, for the latest operations, and the sums of
+ * the time that the paths before those took.
+ *
+ * There is a node for each operation and run of the pass: the part that arrived
+ * last, the end of its predecessor, and what its rank's time has gone into
+ * since then. A path is walked back from the latest end. When the room for
+ * nodes is used up, the path from the latest end so far is walked, and its
+ * older half is added to the sums for good. The result is the same, because the
+ * paths of ranks that communicate meet within a few operations. */
+struct ncs_path_nodes {
+	uint64_t first; /* oldest operation that is not added up */
+	uint64_t next;  /* index of the next operation */
+	struct ncs_path_operation
+		*operations; /* by index % NCS_PATH_OPERATIONS */
+	/* By index % NCS_PATH_OPERATIONS, then by run. */
+	struct ncs_path_node *all;
+	uint64_t *walk; /* operations of a path, backwards */
+	struct ncs_path_sums sums[NCS_PATH_RUNS];
+	struct ncs_path_sum report[NCS_PATH_RUNS];
+	struct ncs_path_step *steps;
+	size_t step_count, step_capacity;
+	uint32_t step;   /* the step that is being added up */
+	double *step_ns; /* its time by rank */
+	struct ncs_path_channel *channels;
+	size_t channel_count, channel_capacity;
+	struct ncs_hash_table places; /* of channels */
+};
+
 /* A pass along the critical path. Times are ns since its base. */
 struct ncs_path {
 	struct ncs_path_options options;
@@ -205,7 +312,7 @@ struct ncs_path {
 	struct ncs_path_numbers *numbers; /* of all communicators */
 	size_t numbers_count, numbers_capacity;
 	size_t numbers_found; /* place of those found last */
-	struct ncs_path_nodes *nodes;
+	struct ncs_path_nodes nodes;
 	/* The latest end so far, by run. */
 	struct ncs_path_end ends[NCS_PATH_RUNS];
 	double ends_ns[NCS_PATH_RUNS];
@@ -267,6 +374,30 @@ static inline double ncs_path_end_ns(const struct ncs_path *path, size_t k,
 	return ready->in_ns[k] +
 	       ncs_transfer_edited(&edits->edits[k], end_ns - ready->ns);
 }
+
+/* --- Nodes: path_nodes.c -------------------------------------------------- */
+
+/* Makes room for nodes. Returns false if there is no memory. */
+bool ncs_path_nodes_init(struct ncs_path *path);
+void ncs_path_nodes_release(struct ncs_path_nodes *nodes);
+
+/* Adds an operation and returns its nodes by run, which the caller fills in;
+ * its index goes into *index. */
+struct ncs_path_node *
+ncs_path_nodes_add(struct ncs_path *path,
+		   const struct ncs_path_operation *operation, uint64_t *index);
+
+/* Returns the row of a step, valid until the next call; NULL if there is no
+ * memory, or if there are too many steps. */
+struct ncs_path_step *ncs_path_nodes_step(struct ncs_path *path, uint32_t step);
+
+/* Adds up the paths to the latest ends, and fills in the report's sums, except their
+ * elapsed times, and its steps and channels. Call this once, after the last operation.
+ * Returns the sums. */
+struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path *path);
+
+/* Makes the sums of a run that was reported so many times as large. */
+void ncs_path_nodes_scale(struct ncs_path *path, size_t run, double factor);
 
 /* --- Finished parts: path_finished.c -------------------------------------- */
 
