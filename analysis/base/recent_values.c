@@ -37,24 +37,20 @@ static bool is_of(const struct ncs_recent_channel *trace,
 	       trace->send == channel->send && trace->peer == channel->peer;
 }
 
-static bool has_same_channels(const struct ncs_recent_values *traces,
-			      const struct ncs_snapshot *snapshot)
-{
-	if (traces->channel_count != snapshot->channel_count)
-		return false;
-	for (size_t i = 0; i < traces->channel_count; i++)
-		if (!is_of(&traces->channels[i], &snapshot->channels[i]))
-			return false;
-	return true;
-}
-
+/* Sets the values of a channel in a place to those that it had before, most likely in
+ * the same place; they are unknown if there are none. */
 static void copy_or_clear(struct ncs_recent *to,
-			  const struct ncs_recent_values *from,
+			  const struct ncs_recent_values *from, size_t place,
 			  const struct ncs_channel_view *channel)
 {
-	for (size_t i = 0; i < from->channel_count; i++) {
-		if (is_of(&from->channels[i], channel)) {
-			*to = from->channels[i].rate;
+	size_t count = from->channel_count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_recent_channel *had =
+			&from->channels[(place + i) % count];
+
+		if (is_of(had, channel)) {
+			*to = had->rate;
 			return;
 		}
 	}
@@ -77,7 +73,7 @@ static int take_channels(struct ncs_recent_values *traces,
 		channels[i].channel = channel->channel;
 		channels[i].send = channel->send;
 		channels[i].peer = channel->peer;
-		copy_or_clear(&channels[i].rate, traces, channel);
+		copy_or_clear(&channels[i].rate, traces, i, channel);
 	}
 	free(traces->channels);
 	traces->channels = channels;
@@ -88,8 +84,7 @@ static int take_channels(struct ncs_recent_values *traces,
 int ncs_recent_values_begin(struct ncs_recent_values *traces,
 			    const struct ncs_snapshot *snapshot)
 {
-	if (!has_same_channels(traces, snapshot) &&
-	    take_channels(traces, snapshot) != 0) {
+	if (take_channels(traces, snapshot) != 0) {
 		ncs_recent_values_release(traces);
 		return -ENOMEM;
 	}

@@ -80,11 +80,6 @@ static const struct ncs_function_view *counts_at(const struct ncs_row *row,
 	return &row->communicator->ranks[rank]->now.functions[row->index];
 }
 
-NCS_GETTER(collective_name)
-{
-	ncs_value_set_text(value, ncs_function_name(function_of(row)));
-}
-
 NCS_GETTER(collective_ranks)
 {
 	const struct ncs_communicator *communicator = row->communicator;
