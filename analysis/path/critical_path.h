@@ -53,13 +53,6 @@ enum ncs_path_cause {
 /* The step of an operation that belongs to no step. */
 #define NCS_NO_STEP UINT32_MAX
 
-/* A rank of a communicator. The owner of a part (struct ncs_part) is an index
- * of these. */
-struct ncs_path_owner {
-	uint32_t rank; /* in the job, as scenarios name it */
-	uint32_t host;
-};
-
 /* A segment of the path, not a shared-memory segment: time of one rank that has
  * one cause. */
 struct ncs_path_segment {

@@ -58,15 +58,19 @@ size_t ncs_without_count(const struct ncs_without *without)
 }
 
 int ncs_without_add(struct ncs_without *without,
-		    const struct ncs_joined *joined, const uint32_t *ranks)
+		    const struct ncs_joined *joined,
+		    const struct ncs_path_owner *owners)
 {
+	if (!ncs_without_takes(joined))
+		return 0;
 	if (ncs_array_reserve(&without->parts, &without->capacity,
 			      without->count + joined->count,
 			      sizeof(*without->parts)) != 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < joined->count; i++)
 		without->parts[without->count++] = ncs_cost_part_of(
-			joined, &joined->parts[i], ranks[i], 0);
+			joined, &joined->parts[i],
+			owners[joined->parts[i].owner].rank, 0);
 	return 0;
 }
 

@@ -12,6 +12,13 @@
 #include "analysis/cost/cost.h"
 #include "analysis/path/what_if.h"
 
+/* A rank of a communicator. The owner of a part (struct ncs_part) is an index
+ * of these. */
+struct ncs_path_owner {
+	uint32_t rank; /* in the job, as scenarios name it */
+	uint32_t host;
+};
+
 struct ncs_without;
 
 /* Number of parts that are kept even if nobody asks for a rank. */
@@ -28,10 +35,10 @@ bool ncs_without_takes(const struct ncs_joined *joined);
 /* Returns how many parts were added. */
 size_t ncs_without_count(const struct ncs_without *without);
 
-/* Adds the next operation, which belongs to the window; `ranks` are the ranks of the job
- * by part. Returns 0 or -ENOMEM. */
+/* Adds the next operation, if it belongs to the window. Returns 0 or -ENOMEM. */
 int ncs_without_add(struct ncs_without *without,
-		    const struct ncs_joined *joined, const uint32_t *ranks);
+		    const struct ncs_joined *joined,
+		    const struct ncs_path_owner *owners);
 
 /* Computes the answers to all scenarios, after all operations were added. Returns 0 or
  * -ENOMEM. */

@@ -11,7 +11,6 @@
 
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
-#include "shm/array.h"
 #include "tui/commands/commands.h"
 #include "tui/text/output.h"
 
@@ -39,8 +38,6 @@ struct path_run {
 	struct ncs_without *without;
 	struct ncs_path_owner *owners;
 	uint32_t rank_count;
-	uint32_t *part_ranks; /* work space, by part */
-	size_t part_capacity;
 	const struct ncs_recording *recording;
 	struct path_drawing *drawing; /* NULL if the path is printed */
 	FILE *file;                   /* to print to */
@@ -58,21 +55,15 @@ static bool is_in_range(const void *context, const struct ncs_part *part,
 /* Keeps the parts of an operation by which ranks can be compared. */
 static int keep_parts(struct path_run *run, const struct ncs_joined *joined)
 {
-	if (!run->without || !ncs_without_takes(joined))
-		return 0;
-	if (!run->leaves_out &&
+	if (run->without && !run->leaves_out &&
 	    ncs_without_count(run->without) > NCS_WITHOUT_PARTS) {
 		ncs_without_free(run->without);
 		run->without = NULL;
 		run->scenario_count = run->options->what_if_count;
-		return 0;
 	}
-	if (ncs_array_reserve(&run->part_ranks, &run->part_capacity,
-			      joined->count, sizeof(*run->part_ranks)) != 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < joined->count; i++)
-		run->part_ranks[i] = run->owners[joined->parts[i].owner].rank;
-	return ncs_without_add(run->without, joined, run->part_ranks);
+	return run->without ?
+		       ncs_without_add(run->without, joined, run->owners) :
+		       0;
 }
 
 /* Makes the first pass, which finds the times of transfers, where the job's steps
@@ -396,7 +387,6 @@ static void close_run(struct path_run *run)
 	ncs_fits_release(&run->fits);
 	ncs_without_free(run->without);
 	free(run->lines.ranks);
-	free(run->part_ranks);
 	free(run->owners);
 }
 

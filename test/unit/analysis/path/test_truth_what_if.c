@@ -90,20 +90,6 @@ static void read_until(struct truth_reader *reader, struct ncs_source *source,
 	}
 }
 
-/* Keeps the parts by which ranks can be compared. */
-static void keep_parts(const struct truth_reader *reader,
-		       struct ncs_without *without,
-		       const struct ncs_joined *joined)
-{
-	uint32_t ranks[SIM_RANKS_MAX];
-
-	if (!ncs_without_takes(joined))
-		return;
-	for (size_t i = 0; i < joined->count; i++)
-		ranks[i] = reader->owners[joined->parts[i].owner].rank;
-	assert_int_equal(ncs_without_add(without, joined, ranks), 0);
-}
-
 /* Reads all of a job, and passes along its path, or with `without` only keeps its
  * parts there. */
 static void follow(struct ncs_path *path, struct ncs_without *without,
@@ -125,7 +111,9 @@ static void follow(struct ncs_path *path, struct ncs_without *without,
 	ncs_join_advance(reader->join, UINT64_MAX);
 	while ((joined = ncs_join_next(reader->join))) {
 		if (without)
-			keep_parts(reader, without, joined);
+			assert_int_equal(ncs_without_add(without, joined,
+							 reader->owners),
+					 0);
 		assert_int_equal(ncs_path_add(path, joined, true, NCS_NO_STEP),
 				 0);
 	}
