@@ -20,6 +20,165 @@
 /* A stage has such a share of transfers among its operations. */
 #define TRANSFERS 0.25
 
+/* The role of a part in its operation. ALONE is also the role of all parts of
+ * an operation in which all wait for all. */
+enum role { ROLE_ALONE, ROLE_WAITED_FOR, ROLE_WAITS };
+
+/* An operation that is being processed: as a whole, or part by part if not all
+ * ranks wait for all. */
+struct pending_operation {
+	struct ncs_path_operation operation;
+	size_t references;
+	struct ncs_path_edits edits;
+	size_t place; /* of its first part; see struct ncs_path_arrival */
+	/* The latest arrival so far of the parts that others wait for. */
+	bool has_arrived;
+	double at_ns; /* as recorded */
+	double times_ns[NCS_PATH_RUNS];
+	uint64_t operations[NCS_PATH_RUNS];
+	uint32_t owners[NCS_PATH_RUNS];
+};
+
+/* --- Deferred parts -------------------------------------------------------- */
+
+/* A deferred part. If not all ranks wait for all in an operation, each of its parts is
+ * processed by itself, at the first end of the parts that need it. These are the part
+ * itself and the parts that wait for it. */
+struct deferred {
+	double at_ns;   /* when it is processed, as recorded */
+	uint64_t order; /* order among parts with the same at_ns */
+	enum role role;
+	struct pending_operation *pending;
+	size_t index; /* of the part in its operation */
+	struct ncs_part part;
+	struct ncs_part_times times; /* of the part */
+};
+
+static bool is_before(const void *left, const void *right)
+{
+	const struct deferred *a = left, *b = right;
+
+	if (a->at_ns != b->at_ns)
+		return a->at_ns < b->at_ns;
+	return a->order < b->order;
+}
+
+static int push(struct ncs_path *path, struct pending_operation *pending,
+		const struct ncs_joined *joined, const struct ncs_part *part,
+		enum role role, double at_ns)
+{
+	struct deferred *deferred = malloc(sizeof(*deferred));
+
+	if (!deferred)
+		return -ENOMEM;
+	*deferred = (struct deferred){
+		.at_ns = at_ns,
+		.order = path->deferred_count++,
+		.role = role,
+		.pending = pending,
+		.index = (size_t)(part - joined->parts),
+		.part = *part,
+	};
+	ncs_part_times_make(&deferred->times, joined, part);
+	if (ncs_heap_push(&path->deferred, deferred, is_before) != 0) {
+		free(deferred);
+		return -ENOMEM;
+	}
+	pending->references++;
+	return 0;
+}
+
+static void release(struct pending_operation *pending)
+{
+	if (--pending->references == 0)
+		free(pending);
+}
+
+/* Takes out the next part that is due by `until_ns`, to be released with
+ * deferred_free(); returns NULL if there is none. */
+static struct deferred *deferred_next(struct ncs_path *path, double until_ns)
+{
+	const struct deferred *first;
+
+	if (path->deferred.count == 0)
+		return NULL;
+	first = path->deferred.items[0];
+	return first->at_ns <= until_ns ?
+		       ncs_heap_pop(&path->deferred, is_before) :
+		       NULL;
+}
+
+static void deferred_free(struct deferred *deferred)
+{
+	release(deferred->pending);
+	free(deferred);
+}
+
+/* Returns the turn of the root; INFINITY if it has no part. */
+static double root_turn_ns(const struct ncs_path *path,
+			   const struct ncs_joined *joined)
+{
+	double root_ns = INFINITY;
+
+	for (size_t i = 0; i < joined->count; i++)
+		if (ncs_joined_is_root(joined, &joined->parts[i]))
+			root_ns = ncs_since(
+				path->base_ns,
+				ncs_joined_turn_ns(joined, &joined->parts[i]));
+	return root_ns;
+}
+
+/* Pushes the parts that wait for others if `waits` is true, else all the other
+ * parts. Returns 0 or -ENOMEM. */
+static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
+		      struct pending_operation *pending, bool waits)
+{
+	double root_ns = root_turn_ns(path, joined);
+	double first_ns = ncs_since(path->base_ns, joined->turn_ns);
+	int error = 0;
+
+	for (size_t i = 0; i < joined->count && !error; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+		bool is_root = ncs_joined_is_root(joined, part);
+		double at_ns = ncs_since(path->base_ns,
+					 ncs_joined_turn_ns(joined, part));
+		enum role role = ROLE_WAITED_FOR;
+
+		if (ncs_is_waiting(joined->wait_rule, is_root) != waits)
+			continue;
+		if (joined->wait_rule == NCS_WAIT_FOR_NONE)
+			role = ROLE_ALONE;
+		else if (waits)
+			role = ROLE_WAITS;
+		else if (joined->wait_rule == NCS_WAIT_FOR_ROOT)
+			at_ns = first_ns;
+		else
+			at_ns = ncs_smaller(at_ns, root_ns);
+		error = push(path, pending, joined, part, role, at_ns);
+	}
+	return error;
+}
+
+/* Defers all parts of an operation; `pending` is what they have in common; it
+ * is copied. Returns 0 or -ENOMEM. */
+static int defer(struct ncs_path *path, const struct ncs_joined *joined,
+		 const struct pending_operation *pending)
+{
+	struct pending_operation *kept = malloc(sizeof(*kept));
+	int error;
+
+	if (!kept)
+		return -ENOMEM;
+	*kept = *pending;
+	kept->references = 1;
+	/* Parts that are waited for come before those that wait. */
+	error = push_parts(path, joined, kept, false);
+	if (!error)
+		error = push_parts(path, joined, kept, true);
+	release(kept);
+	return error;
+}
+
 /* --- Making and releasing ------------------------------------------------- */
 
 static bool init_owners(struct ncs_path *path)
@@ -97,7 +256,7 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 
 void ncs_path_free(struct ncs_path *path)
 {
-	struct ncs_path_deferred *deferred;
+	struct deferred *deferred;
 
 	if (!path)
 		return;
@@ -108,8 +267,8 @@ void ncs_path_free(struct ncs_path *path)
 	}
 	for (size_t i = 0; path->members && i < path->options.owner_count; i++)
 		free(path->members[i].latest);
-	while ((deferred = ncs_path_deferred_next(path, INFINITY)))
-		ncs_path_deferred_free(deferred);
+	while ((deferred = deferred_next(path, INFINITY)))
+		deferred_free(deferred);
 	ncs_heap_release(&path->deferred);
 	free(path->numbers);
 	ncs_path_nodes_release(&path->nodes);
@@ -127,7 +286,7 @@ void ncs_path_free(struct ncs_path *path)
 
 /* Reports the times of a part in all runs. */
 static void report_times(const struct ncs_path *path,
-			 const struct ncs_path_pending *pending,
+			 const struct pending_operation *pending,
 			 const struct ncs_path_start *start,
 			 const struct ncs_part *part,
 			 const struct ncs_path_arrival *arrival, double end_ns)
@@ -146,14 +305,13 @@ static void report_times(const struct ncs_path *path,
 /* Fills in the node of run k: the part that was waited for, and why it arrived
  * then. */
 static void find_last(const struct ncs_path *path,
-		      const struct ncs_path_pending *pending,
-		      enum ncs_path_role role, const struct ncs_part *parts,
-		      size_t k, struct ncs_path_start *start,
-		      struct ncs_path_node *node)
+		      const struct pending_operation *pending, enum role role,
+		      const struct ncs_part *parts, size_t k,
+		      struct ncs_path_start *start, struct ncs_path_node *node)
 {
 	size_t last = start->last[k];
 
-	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived &&
+	if (role == ROLE_WAITS && pending->has_arrived &&
 	    pending->times_ns[k] > start->ready.in_ns[k]) {
 		start->ready.in_ns[k] = pending->times_ns[k];
 		*node = (struct ncs_path_node){
@@ -170,7 +328,7 @@ static void find_last(const struct ncs_path *path,
 
 /* Notes the arrival of a part that other parts of its operation wait for. */
 static void note_waited_for(const struct ncs_path *path,
-			    struct ncs_path_pending *pending,
+			    struct pending_operation *pending,
 			    const struct ncs_path_start *start,
 			    const struct ncs_part *part)
 {
@@ -191,7 +349,7 @@ static void note_waited_for(const struct ncs_path *path,
 /* Notes the latest end of the operation's step: that of the last part, which ended at
  * `end_ns`, as recorded. */
 static void note_step(struct ncs_path *path,
-		      const struct ncs_path_pending *pending,
+		      const struct pending_operation *pending,
 		      const struct ncs_path_start *start,
 		      const struct ncs_path_arrival *last, double end_ns)
 {
@@ -215,7 +373,7 @@ static void note_step(struct ncs_path *path,
 /* Makes a node of the arrival at a send beside which its rank goes on, if there is
  * one among the parts at hand. Returns its part, or `count`. */
 static size_t explain_beside(struct ncs_path *path,
-			     const struct ncs_path_pending *pending,
+			     const struct pending_operation *pending,
 			     const struct ncs_part *parts, size_t count)
 {
 	struct ncs_path_finished *beside = path->beside;
@@ -247,8 +405,8 @@ static size_t explain_beside(struct ncs_path *path,
 
 /* Processes parts that wait for each other, or a single part, which is this one of
  * its operation. */
-static void process(struct ncs_path *path, struct ncs_path_pending *pending,
-		    enum ncs_path_role role, const struct ncs_part *parts,
+static void process(struct ncs_path *path, struct pending_operation *pending,
+		    enum role role, const struct ncs_part *parts,
 		    const struct ncs_part_times *part_times, size_t count,
 		    size_t index)
 {
@@ -261,14 +419,14 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	double last_ns = -INFINITY;
 
 	ncs_path_arrive(path, parts, part_times, count, place, &start);
-	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
+	if (role == ROLE_WAITS && pending->has_arrived)
 		start.ready.ns = ncs_larger(start.ready.ns, pending->at_ns);
 	nodes = ncs_path_nodes_add(path, &pending->operation,
 				   &start.ready.operation);
 	for (size_t k = 0; k < path->run_count; k++)
 		find_last(path, pending, role, parts, k, &start, &nodes[k]);
 	beside = explain_beside(path, pending, parts, count);
-	if (role == NCS_PATH_ROLE_WAITED_FOR)
+	if (role == ROLE_WAITED_FOR)
 		note_waited_for(path, pending, &start, parts);
 	/* Report first: storing the ends may reuse places that the arrivals
 	 * point to. */
@@ -293,12 +451,12 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 /* Processes the deferred parts that are due by `until_ns`. */
 static void process_deferred(struct ncs_path *path, double until_ns)
 {
-	struct ncs_path_deferred *deferred;
+	struct deferred *deferred;
 
-	while ((deferred = ncs_path_deferred_next(path, until_ns))) {
+	while ((deferred = deferred_next(path, until_ns))) {
 		process(path, deferred->pending, deferred->role,
 			&deferred->part, &deferred->times, 1, deferred->index);
-		ncs_path_deferred_free(deferred);
+		deferred_free(deferred);
 	}
 }
 
@@ -464,7 +622,7 @@ static bool note_trust(struct ncs_path_trust *trust,
 int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		 bool is_counted, uint32_t step)
 {
-	struct ncs_path_pending pending = {
+	struct pending_operation pending = {
 		.operation = { .comm_id = joined->comm_id,
 			       .number = joined->number,
 			       .bytes = joined->parts[0].bytes,
@@ -500,11 +658,11 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		path->compared += joined->count;
 	}
 	if (joined->wait_rule == NCS_WAIT_FOR_ALL) {
-		process(path, &pending, NCS_PATH_ROLE_ALONE, joined->parts,
+		process(path, &pending, ROLE_ALONE, joined->parts,
 			part_times_of(path, joined), joined->count, 0);
 		return path->error;
 	}
-	error = ncs_path_defer(path, joined, &pending);
+	error = defer(path, joined, &pending);
 	return error ? error : path->error;
 }
 

@@ -222,29 +222,6 @@ struct ncs_path_arrival {
 	struct ncs_path_member *member;
 };
 
-/* An operation that is being processed: as a whole, or part by part if not all
- * ranks wait for all. */
-struct ncs_path_pending {
-	struct ncs_path_operation operation;
-	size_t references;
-	struct ncs_path_edits edits;
-	size_t place; /* of its first part; see struct ncs_path_arrival */
-	/* The latest arrival so far of the parts that others wait for. */
-	bool has_arrived;
-	double at_ns; /* as recorded */
-	double times_ns[NCS_PATH_RUNS];
-	uint64_t operations[NCS_PATH_RUNS];
-	uint32_t owners[NCS_PATH_RUNS];
-};
-
-/* The role of a part in its operation. ALONE is also the role of all parts of
- * an operation in which all wait for all. */
-enum ncs_path_role {
-	NCS_PATH_ROLE_ALONE,
-	NCS_PATH_ROLE_WAITED_FOR,
-	NCS_PATH_ROLE_WAITS
-};
-
 /* When the parts that are processed together can start. */
 struct ncs_path_start {
 	struct ncs_path_ready ready;
@@ -473,31 +450,5 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 		      const struct ncs_part *part,
 		      const struct ncs_path_arrival *arrival, double at_ns,
 		      struct ncs_path_node *node);
-
-/* --- Deferred parts: path_deferred.c -------------------------------------- */
-
-/* A deferred part. If not all ranks wait for all in an operation, each of its parts is
- * processed by itself, at the first end of the parts that need it. These are the part
- * itself and the parts that wait for it. */
-struct ncs_path_deferred {
-	double at_ns;   /* when it is processed, as recorded */
-	uint64_t order; /* order among parts with the same at_ns */
-	enum ncs_path_role role;
-	struct ncs_path_pending *pending;
-	size_t index; /* of the part in its operation */
-	struct ncs_part part;
-	struct ncs_part_times times; /* of the part */
-};
-
-/* Defers all parts of an operation; `pending` is what they have in common; it
- * is copied. Returns 0 or -ENOMEM. */
-int ncs_path_defer(struct ncs_path *path, const struct ncs_joined *joined,
-		   const struct ncs_path_pending *pending);
-
-/* Takes out the next part that is due by `until_ns`, to be released with
- * ncs_path_deferred_free(); returns NULL if there is none. */
-struct ncs_path_deferred *ncs_path_deferred_next(struct ncs_path *path,
-						 double until_ns);
-void ncs_path_deferred_free(struct ncs_path_deferred *deferred);
 
 #endif
