@@ -177,9 +177,8 @@ TUI_OBJ := $(call objs,$(TUI_SRC)) $(OBJ)/report_template.o
 TUI_TEST_OBJ := $(filter-out %/main.o,$(TUI_OBJ))
 HOST_OBJ := $(filter-out %/ncclsimulate.o,$(call objs,$(HOST_SRC)))
 HOST_TEST_OBJ := $(filter-out %/ncclreplay.o,$(HOST_OBJ))
-SIMULATE_OBJ := $(call objs,test/host/ncclsimulate.c \
-	test/unit/support/simulated_hosts.c \
-	test/unit/support/simulated_streams.c)
+SIMULATOR_OBJ := $(call objs,$(wildcard test/unit/support/simulator/*.c))
+SIMULATE_OBJ := $(call objs,test/host/ncclsimulate.c) $(SIMULATOR_OBJ)
 PIC_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(PLUGIN_SRC) $(WRITER_SRC))
 # Code that callbacks run rarely or never may be slow, and had better be small.
 COLD_SRC := $(filter-out shm/characters.c plugin/life/nvtx.c \
@@ -606,7 +605,7 @@ $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC))
 	$(call link,$(CMOCKA_LIBS) -lm -lpthread)
 
 $(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(OBJ)/test/bench/caller.o \
-		$(OBJ)/test/bench/viewer.o $(OBJ)/test/unit/support/simulated_streams.o $(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
+		$(OBJ)/test/bench/viewer.o $(SIMULATOR_OBJ) $(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(HOST_LIBS) -lpthread)
 
 $(SYNTHETIC): $(OBJ)/test/synthetic/ncclstat_synthetic.o $(TUI_OBJ) \

@@ -4,7 +4,7 @@
  *
  *	bench_fleet [--view[=PROGRAM]] [NODES [LOOKS [RANK [SECONDS]]]]
  *
- * The streams are those of test/unit/support/simulated_streams.h, packed, 8
+ * The streams are those of test/unit/support/simulator/sim_stream.h, packed, 8
  * ranks a node, 20 calls a second; with RANK, all wait for this one, which has
  * made no call for 30 s at the first look, or for SECONDS, or, if that is less
  * than 0, calls no more after so many.
@@ -41,7 +41,7 @@
 #include "shm/clock.h"
 #include "test/bench/caller.h"
 #include "test/bench/viewer.h"
-#include "test/unit/support/simulated_streams.h"
+#include "test/unit/support/simulator/sim_stream.h"
 
 #define RANKS 8
 #define NODES_MAX 4096
@@ -49,7 +49,7 @@
 #define AGE_NS (60 * SECOND_NS)
 
 struct bench {
-	struct simulated_streams *streams;
+	struct sim_stream *streams;
 	struct ncs_fleet *fleet;
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
@@ -93,8 +93,8 @@ static void look(struct bench *bench, uint64_t after_ns, uint64_t now_ns)
 		const void *bytes;
 		size_t size;
 
-		if (simulated_streams_look(bench->streams, i, AGE_NS + after_ns,
-					   &bytes, &size) != 0)
+		if (sim_stream_look(bench->streams, i, AGE_NS + after_ns,
+				    &bytes, &size) != 0)
 			bench_fail("a look", strerror(ENOMEM));
 		bench->bytes += size;
 		feed(bench, i, bytes, size, now_ns);
@@ -120,28 +120,26 @@ static void look(struct bench *bench, uint64_t after_ns, uint64_t now_ns)
 static void open_streams(struct bench *bench, uint64_t begun_ns,
 			 uint64_t realtime_ns)
 {
-	bench->streams =
-		simulated_streams_new(&(struct simulated_streams_options){
-			.seed = 1,
-			.nodes = bench->nodes,
-			.ranks = RANKS,
-			.channels = 4,
-			.bytes = UINT64_C(16) << 20,
-			.period_ns = SECOND_NS / 20,
-			.missing_rank = bench->missing_rank,
-			.missing_ns = (uint64_t)((double)AGE_NS -
-						 bench->missing_s * 1e9),
-			.begun_ns = begun_ns - AGE_NS,
-			.realtime_ns = realtime_ns - AGE_NS,
-			.interval_ns = SECOND_NS,
-			.is_packed = true,
-		});
+	bench->streams = sim_stream_new(&(struct sim_stream_options){
+		.seed = 1,
+		.nodes = bench->nodes,
+		.ranks = RANKS,
+		.channels = 4,
+		.bytes = UINT64_C(16) << 20,
+		.period_ns = SECOND_NS / 20,
+		.missing_rank = bench->missing_rank,
+		.missing_ns =
+			(uint64_t)((double)AGE_NS - bench->missing_s * 1e9),
+		.begun_ns = begun_ns - AGE_NS,
+		.realtime_ns = realtime_ns - AGE_NS,
+		.interval_ns = SECOND_NS,
+		.is_packed = true,
+	});
 	if (!bench->streams)
 		bench_fail("the streams", strerror(ENOMEM));
 	for (unsigned i = 0; i < bench->nodes; i++)
 		ncs_line_writer_init(&bench->writers[i],
-				     simulated_streams_name(bench->streams, i),
-				     i, 0);
+				     sim_stream_name(bench->streams, i), i, 0);
 }
 
 static void open_fleet(struct bench *bench)
@@ -150,7 +148,7 @@ static void open_fleet(struct bench *bench)
 	if (!bench->fleet)
 		bench_fail("the fleet", strerror(ENOMEM));
 	for (unsigned i = 0; i < bench->nodes; i++) {
-		const char *name = simulated_streams_name(bench->streams, i);
+		const char *name = sim_stream_name(bench->streams, i);
 		size_t node;
 
 		if (ncs_fleet_add(bench->fleet, name, "", &node) != 0 ||
@@ -204,21 +202,19 @@ static void put_lines(struct ncs_line_writer *writer, const char *bytes,
 	}
 }
 
-/* Computes a node's looks, one a second, each after those of the nodes before. */
-static void compute_node(struct bench *bench, unsigned node, unsigned looks,
-			 struct played *played)
+/* Computes look i at each node, one a second, each after those at the nodes before. */
+static void compute_look(struct bench *bench, uint64_t i, struct played *played)
 {
-	for (unsigned i = 0; i < looks; i++) {
+	for (unsigned node = 0; node < bench->nodes; node++) {
 		uint64_t after_ns =
 			i * SECOND_NS + node * SECOND_NS / bench->nodes;
 		const void *bytes;
 		size_t size;
 
-		if (simulated_streams_look(bench->streams, node,
-					   AGE_NS + after_ns, &bytes,
-					   &size) != 0)
+		if (sim_stream_look(bench->streams, node, AGE_NS + after_ns,
+				    &bytes, &size) != 0)
 			bench_fail("a look", strerror(ENOMEM));
-		put_lines(&bench->writers[node], bytes, size, &played[i]);
+		put_lines(&bench->writers[node], bytes, size, played);
 	}
 }
 
@@ -233,11 +229,11 @@ static void compute_all(struct bench *bench, unsigned looks,
 		     (uint64_t)realtime.tv_sec * SECOND_NS +
 			     (uint64_t)realtime.tv_nsec + due_ns -
 			     ncs_clock_monotonic_ns());
-	for (unsigned i = 0; i < looks; i++)
+	for (unsigned i = 0; i < looks; i++) {
 		played[i].size = 0;
-	for (unsigned i = 0; i < bench->nodes; i++)
-		compute_node(bench, i, looks, played);
-	simulated_streams_free(bench->streams);
+		compute_look(bench, i, &played[i]);
+	}
+	sim_stream_free(bench->streams);
 }
 
 /* Computes the looks until it is done before the first is due: times in them are
@@ -376,7 +372,7 @@ static void measure(struct bench *bench, unsigned looks)
 	ncs_diagnosis_release(&bench->diagnosis);
 	ncs_model_release(&bench->model);
 	ncs_fleet_free(bench->fleet);
-	simulated_streams_free(bench->streams);
+	sim_stream_free(bench->streams);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes recordings of a simulated job on several hosts, or the streams of its
- * agents, for trying out programs that read them; see simulated_hosts.h and
- * simulated_streams.h. */
+ * agents, for trying out programs that read them; see sim_recording.h and
+ * sim_stream.h in test/unit/support/simulator. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 #include "fleet/launch/lines.h"
 #include "ncclstat/names.h"
 #include "shm/clock.h"
-#include "test/unit/support/simulated_hosts.h"
-#include "test/unit/support/simulated_streams.h"
+#include "test/unit/support/simulator/sim_recording.h"
+#include "test/unit/support/simulator/sim_stream.h"
 
 /* The most that an option can count. */
 #define COUNT_MAX 1e6
@@ -63,12 +63,14 @@ static const char usage[] =
 	"  -R           … with records of all operations, and all options above\n"
 	"               but -n; up to 64 hosts, to standard output only\n"
 	"  -o HOST      … and only those of this host, from 0 on\n"
-	"  -g RANKS     … and of each smaller communicator: 0 for none (0)\n"
+	"  -g RANKS     … and of each smaller communicator, some to a host or of\n"
+	"               whole hosts: 0 for none (0)\n"
 	"  -m RANK      … that made its last call 30 s before the first look\n"
 	"  --help       this list\n";
 
 struct settings {
-	struct simulated_options hosts;
+	struct sim_options job;
+	unsigned hosts;
 	unsigned seconds; /* of streams; 0: recordings */
 	bool has_records; /* the streams have */
 	unsigned only;    /* the host whose looks are written; UINT_MAX: all */
@@ -76,21 +78,27 @@ struct settings {
 	unsigned missing_rank; /* UINT_MAX: none */
 };
 
-static void print_truth(const struct simulated_hosts *hosts)
+/* Returns how long a second of the job takes by a host's clock, in ns. */
+static double second_ns(const struct sim_recording *job, unsigned host)
 {
-	for (unsigned i = 0; i < hosts->options.hosts; i++) {
-		double moved = (double)simulated_clock_ns(hosts, 0, 0) -
-			       (double)simulated_clock_ns(hosts, i, 0);
-		double drift = (1 + hosts->host[0].drift) /
-				       (1 + hosts->host[i].drift) -
-			       1;
+	return (double)(sim_recording_clock_ns(job, host, SECOND_NS) -
+			sim_recording_clock_ns(job, host, 0));
+}
+
+static void print_truth(const struct sim_recording *job)
+{
+	for (unsigned i = 0; i < job->hosts; i++) {
+		double moved = (double)sim_recording_clock_ns(job, 0, 0) -
+			       (double)sim_recording_clock_ns(job, i, 0);
+		double drift = second_ns(job, 0) / second_ns(job, i) - 1;
 
 		printf("%s: clock to be moved by %+.9f s, drift %+.3f ppm\n",
-		       hosts->host[i].path, moved / 1e9, drift * 1e6);
+		       job->path[i], moved / 1e9, drift * 1e6);
 	}
 	printf("%.3f s, %" PRIu64 " records, %" PRIu64
 	       " messages between hosts\n",
-	       (double)hosts->end_ns / 1e9, hosts->records, hosts->messages);
+	       (double)job->end_ns / 1e9, job->records,
+	       job->source->job.messages);
 }
 
 /* Reads a number from `least` to `most`. */
@@ -105,7 +113,7 @@ static bool read_number(const char *text, double least, double most,
 }
 
 /* Reads RANK:US. */
-static bool read_late_rank(struct simulated_options *options, const char *text)
+static bool read_late_rank(struct sim_options *options, const char *text)
 {
 	const char *colon = strchr(text, ':');
 	double rank, us;
@@ -115,14 +123,15 @@ static bool read_late_rank(struct simulated_options *options, const char *text)
 	if (end == text || end != colon || !(rank >= 0 && rank <= COUNT_MAX) ||
 	    !read_number(colon + 1, 0, 1e9, &us))
 		return false;
-	options->late_rank = (unsigned)rank;
-	options->late_ns = (uint64_t)(us * 1e3);
+	options->fault = SIM_HOST;
+	options->victim = (unsigned)rank;
+	options->fault_size = us * 1e3;
 	return true;
 }
 
 static bool take(struct settings *settings, int option, const char *text)
 {
-	struct simulated_options *options = &settings->hosts;
+	struct sim_options *options = &settings->job;
 	double number;
 
 	if (option == 'l')
@@ -130,7 +139,7 @@ static bool take(struct settings *settings, int option, const char *text)
 	if (option == 'R')
 		return settings->has_records = true;
 	if (option == 'u') {
-		options->is_nvlink = options->kernels_stop_early = true;
+		options->is_nvlink = true;
 		options->algorithm = NCS_ALGORITHM_TREE;
 		return true;
 	}
@@ -142,28 +151,28 @@ static bool take(struct settings *settings, int option, const char *text)
 		options->seed = (uint64_t)number;
 		break;
 	case 'h':
-		options->hosts = (unsigned)number;
+		settings->hosts = (unsigned)number;
 		break;
 	case 'r':
-		options->ranks = (unsigned)number;
+		options->ranks_per_host = (unsigned)number;
 		break;
 	case 'c':
 		options->channels = (unsigned)number;
 		break;
 	case 'n':
-		options->operations = (unsigned)number;
+		options->steps = (unsigned)number;
 		break;
 	case 'b':
 		options->bytes = (uint64_t)number;
 		break;
 	case 't':
-		options->compute_ns = (uint64_t)(number * 1e6);
+		options->gap_ns = number * 1e6;
 		break;
 	case 'k':
-		options->has_credits = number == 0;
+		options->is_socket = number != 0;
 		break;
 	case 'w':
-		options->skew_ns = (uint64_t)(number * 1e6);
+		options->skew_ns = number * 1e6;
 		break;
 	case 'd':
 		options->drift = number / 1e6;
@@ -189,23 +198,30 @@ static bool take(struct settings *settings, int option, const char *text)
 /* Whether streams can be made with these settings. */
 static bool check_streams(const struct settings *settings, const char *where)
 {
-	const struct simulated_options *options = &settings->hosts;
+	const struct sim_options *options = &settings->job;
+	unsigned group = settings->group, node = options->ranks_per_host;
 
-	if (settings->has_records && (options->hosts > SIMULATED_HOSTS_MAX ||
-				      strcmp(where, "-") != 0)) {
+	if (settings->has_records &&
+	    (settings->hosts > SIM_HOSTS_MAX || strcmp(where, "-") != 0)) {
 		fprintf(stderr,
 			"ncclsimulate: streams with records have up to %u hosts,"
 			" and go to \"-\"\n",
-			SIMULATED_HOSTS_MAX);
+			SIM_HOSTS_MAX);
 		return false;
 	}
-	if (options->hosts > SIMULATED_NODES_MAX ||
-	    options->channels > SIMULATED_CHANNELS_MAX ||
-	    options->compute_ns < 1000) {
+	if (group > 0 && (node % group != 0 &&
+			  (group % node != 0 || options->ranks % group != 0))) {
+		fprintf(stderr,
+			"ncclsimulate: smaller communicators divide a host, or"
+			" consist of hosts\n");
+		return false;
+	}
+	if (settings->hosts > SIM_NODES_MAX ||
+	    options->channels > SIM_CHANNELS_MAX || options->gap_ns < 1000) {
 		fprintf(stderr,
 			"ncclsimulate: streams have up to %u hosts and %u"
 			" channels, and 0.001 ms or more between operations\n",
-			SIMULATED_NODES_MAX, SIMULATED_CHANNELS_MAX);
+			SIM_NODES_MAX, SIM_CHANNELS_MAX);
 		return false;
 	}
 	return true;
@@ -240,17 +256,16 @@ static void wait_until(uint64_t due_ns)
 }
 
 /* Writes the looks of all nodes in turn, each when it is due. */
-static int write_paced(struct simulated_streams *streams,
+static int write_paced(struct sim_stream *streams,
 		       const struct settings *settings)
 {
-	unsigned nodes = settings->hosts.hosts;
+	unsigned nodes = settings->hosts;
 	struct ncs_line_writer *lines = calloc(nodes, sizeof(*lines));
 	uint64_t begun_ns = ncs_clock_monotonic_ns();
 	int error = lines ? 0 : -ENOMEM;
 
 	for (unsigned i = 0; lines && i < nodes; i++)
-		ncs_line_writer_init(&lines[i],
-				     simulated_streams_name(streams, i),
+		ncs_line_writer_init(&lines[i], sim_stream_name(streams, i),
 				     UINT32_C(0x51a10000) + i, 0);
 	for (uint64_t i = 0; i < (uint64_t)nodes * settings->seconds && !error;
 	     i++) {
@@ -259,9 +274,8 @@ static int write_paced(struct simulated_streams *streams,
 		size_t size;
 
 		wait_until(begun_ns + after_ns);
-		error = simulated_streams_look(streams, (unsigned)(i % nodes),
-					       AGE_NS + after_ns, &bytes,
-					       &size);
+		error = sim_stream_look(streams, (unsigned)(i % nodes),
+					AGE_NS + after_ns, &bytes, &size);
 		if (!error && !write_lines(&lines[i % nodes], bytes, size))
 			error = -errno;
 	}
@@ -269,28 +283,24 @@ static int write_paced(struct simulated_streams *streams,
 	return error;
 }
 
-static int write_file(struct simulated_streams *streams,
-		      const struct settings *settings, unsigned node,
+/* Adds a look at a node to its file; the first one begins it. */
+static int write_file(struct sim_stream *streams, unsigned look, unsigned node,
 		      const char *directory)
 {
 	char path[4096];
+	const void *bytes;
+	size_t size;
 	FILE *file;
-	int error = 0;
+	int error = sim_stream_look(streams, node, AGE_NS + look * SECOND_NS,
+				    &bytes, &size);
 
 	snprintf(path, sizeof(path), "%s/%s.ncclstat", directory,
-		 simulated_streams_name(streams, node));
-	file = fopen(path, "we");
+		 sim_stream_name(streams, node));
+	file = fopen(path, look > 0 ? "ae" : "we");
 	if (!file)
 		return -errno;
-	for (unsigned i = 0; i < settings->seconds && !error; i++) {
-		const void *bytes;
-		size_t size;
-
-		error = simulated_streams_look(
-			streams, node, AGE_NS + i * SECOND_NS, &bytes, &size);
-		if (!error && fwrite(bytes, 1, size, file) != size)
-			error = -errno;
-	}
+	if (!error && fwrite(bytes, 1, size, file) != size)
+		error = -errno;
 	if (fclose(file) != 0 && !error)
 		error = -errno;
 	return error;
@@ -300,7 +310,7 @@ static int write_file(struct simulated_streams *streams,
 struct paced {
 	uint64_t begun_ns;
 	unsigned only;
-	struct ncs_line_writer lines[SIMULATED_HOSTS_MAX];
+	struct ncs_line_writer lines[SIM_HOSTS_MAX];
 };
 
 static int write_look(void *context, unsigned host, uint64_t true_ns,
@@ -316,67 +326,73 @@ static int write_look(void *context, unsigned host, uint64_t true_ns,
 
 static int write_with_records(const struct settings *settings)
 {
-	struct simulated_options options = settings->hosts;
+	struct sim_options options = settings->job;
 	struct paced paced = { .begun_ns = ncs_clock_monotonic_ns(),
 			       .only = settings->only };
-	struct simulated_hosts hosts;
+	struct sim_recording job;
+	int error;
 
 	/* CLOCK_REALTIME is not this machine's. */
 	options.realtime_error_ns = 0;
-	for (unsigned i = 0; i < options.hosts; i++) {
+	for (unsigned i = 0; i < settings->hosts; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "node%04u", i);
 		ncs_line_writer_init(&paced.lines[i], name,
 				     UINT32_C(0x51a10000) + i, 0);
 	}
-	return simulated_hosts_stream(&options, SECOND_NS,
-				      settings->seconds * SECOND_NS, &hosts,
-				      write_look, &paced);
+	error = sim_recording_stream(&job, &options, SECOND_NS,
+				     settings->seconds * SECOND_NS, write_look,
+				     &paced);
+	sim_recording_release(&job);
+	return error;
 }
 
 static int write_streams(const struct settings *settings, const char *directory)
 {
-	const struct simulated_options *options = &settings->hosts;
-	struct simulated_streams *streams;
+	const struct sim_options *options = &settings->job;
+	bool is_paced = strcmp(directory, "-") == 0;
+	struct sim_stream *streams;
 	struct timespec realtime;
 	int error = 0;
 
 	clock_gettime(CLOCK_REALTIME, &realtime);
-	streams = simulated_streams_new(&(struct simulated_streams_options){
+	streams = sim_stream_new(&(struct sim_stream_options){
 		.seed = options->seed,
-		.nodes = options->hosts,
-		.ranks = options->ranks,
+		.nodes = settings->hosts,
+		.ranks = options->ranks_per_host,
 		.group = settings->group,
 		.channels = options->channels,
 		.bytes = options->bytes,
-		.period_ns = options->compute_ns,
+		.period_ns = (uint64_t)options->gap_ns,
 		.missing_rank = settings->missing_rank,
 		.missing_ns = MISSING_NS,
 		.begun_ns = ncs_clock_monotonic_ns() - AGE_NS,
 		.realtime_ns = (uint64_t)realtime.tv_sec * SECOND_NS +
 			       (uint64_t)realtime.tv_nsec - AGE_NS,
-		.skew_ns = options->skew_ns,
+		.skew_ns = (uint64_t)options->skew_ns,
 		.interval_ns = SECOND_NS,
-		.is_packed = strcmp(directory, "-") == 0,
+		.is_packed = is_paced,
 	});
 	if (!streams)
 		return -ENOMEM;
-	if (strcmp(directory, "-") == 0)
+	if (is_paced)
 		error = write_paced(streams, settings);
-	for (unsigned i = 0;
-	     strcmp(directory, "-") != 0 && i < options->hosts && !error; i++)
-		error = write_file(streams, settings, i, directory);
-	simulated_streams_free(streams);
+	for (unsigned i = 0; !is_paced && i < settings->seconds; i++)
+		for (unsigned k = 0; k < settings->hosts && !error; k++)
+			error = write_file(streams, i, k, directory);
+	sim_stream_free(streams);
 	return error;
 }
 
 int main(int argc, char **argv)
 {
-	struct settings settings = { .hosts = simulated_defaults(),
+	struct settings settings = { .job = sim_steps(4, 2),
+				     .hosts = 4,
 				     .only = UINT_MAX,
 				     .missing_rank = UINT_MAX };
-	struct simulated_hosts hosts;
+	struct sim_options *job = &settings.job;
+	struct sim_recording recorded;
 	char why[512] = "";
 	int option, error;
 
@@ -397,20 +413,28 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
+	job->ranks = settings.hosts * job->ranks_per_host;
+	/* A rank that there is not cannot be late. */
+	if (job->victim >= job->ranks) {
+		job->victim = 0;
+		job->fault = SIM_HEALTHY;
+	}
 	if (settings.seconds > 0 && !check_streams(&settings, argv[optind]))
 		return 2;
 	error = settings.seconds > 0 && settings.has_records ?
 			write_with_records(&settings) :
 		settings.seconds > 0 ?
 			write_streams(&settings, argv[optind]) :
-			simulated_hosts_write(&settings.hosts, argv[optind],
-					      &hosts, why, sizeof(why));
+			sim_recording_write(&recorded, &settings.job,
+					    argv[optind], why, sizeof(why));
 	if (error) {
 		fprintf(stderr, "ncclsimulate: %s\n",
 			why[0] ? why : strerror(-error));
 		return 1;
 	}
-	if (settings.seconds == 0)
-		print_truth(&hosts);
+	if (settings.seconds == 0) {
+		print_truth(&recorded);
+		sim_recording_release(&recorded);
+	}
 	return 0;
 }

@@ -37,7 +37,7 @@ mkdir "$tmp/sim"
 "$build/ncclsimulate" -h 1 -r 8 -n 800 -l 3:3000 "$tmp/sim" >/dev/null
 report late "$tmp/sim/host0.ncclstat"
 check 'the verdict has its episode' has late \
-	'<strong class="slow">slow</strong> from 0:01.000 to 0:09.182: rank 3 of'
+	'<strong class="slow">slow</strong> from 0:01.000 to 0:09.165: rank 3 of'
 check 'lanes show for whom the others wait' \
 	has late '<title>AllReduce #[0-9]*: waits .*ms for rank 3 of world'
 check 'with an arrow' has late '<line class="arrow" x1="[0-9.]*%"'

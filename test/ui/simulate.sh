@@ -84,7 +84,7 @@ sys.exit("rank 3 is missing")' "$tmp/json"
 # is not found, and not said to cost anything else.
 far_clocks_tell_no_cost() {
 	mkdir "$tmp/far"
-	simulate 0 -n600 -u -l1:3000 "$tmp/far" || return
+	simulate 0 -s2 -n600 -u -l1:3000 "$tmp/far" || return
 	"$build/ncclstat" --diagnose "$tmp"/far/* >"$tmp/said" || return
 	cat "$tmp/said"
 	grep -q '^not checked: .* of 8 of 8 ranks costs is not known: the clocks' \

@@ -12,7 +12,7 @@
 #include "fleet/head/fleet_alignment.h"
 #include "ncclstat/abi.h"
 #include "record/read/recording.h"
-#include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/simulator/sim_recording.h"
 #include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
@@ -25,12 +25,12 @@
 
 struct fixture {
 	char directory[64];
-	struct simulated_options options;
-	struct simulated_hosts hosts;
+	struct sim_options options;
+	struct sim_recording job;
 	struct ncs_fleet_alignment *alignment;
-	struct ncs_fleet_reported reported[SIMULATED_HOSTS_MAX][RANKS];
-	struct ncs_recording *recordings[SIMULATED_HOSTS_MAX];
-	int64_t base_ns[SIMULATED_HOSTS_MAX];
+	struct ncs_fleet_reported reported[SIM_HOSTS_MAX][RANKS];
+	struct ncs_recording *recordings[SIM_HOSTS_MAX];
+	int64_t base_ns[SIM_HOSTS_MAX];
 };
 
 static int setup(void **state)
@@ -40,9 +40,8 @@ static int setup(void **state)
 	if (!fixture)
 		return -1;
 	*state = fixture;
-	fixture->options = simulated_defaults();
-	fixture->options.hosts = 2;
-	fixture->options.operations = 120;
+	fixture->options = sim_steps(2, 2);
+	fixture->options.steps = 120;
 	fixture->options.realtime_error_ns = 0;
 	fixture->alignment = ncs_fleet_alignment_new();
 	snprintf(fixture->directory, sizeof(fixture->directory),
@@ -54,12 +53,13 @@ static int teardown(void **state)
 {
 	struct fixture *fixture = *state;
 
-	for (unsigned i = 0; i < fixture->options.hosts; i++) {
+	for (unsigned i = 0; i < fixture->job.hosts; i++) {
 		for (unsigned k = 0; k < RANKS; k++)
 			ncs_fleet_reported_release(&fixture->reported[i][k]);
 		ncs_recording_close(fixture->recordings[i]);
-		unlink(fixture->hosts.host[i].path);
+		unlink(fixture->job.path[i]);
 	}
+	sim_recording_release(&fixture->job);
 	ncs_fleet_alignment_free(fixture->alignment);
 	rmdir(fixture->directory);
 	free(fixture);
@@ -72,11 +72,11 @@ static void simulate(struct fixture *fixture)
 {
 	char why[256];
 
-	if (simulated_hosts_write(&fixture->options, fixture->directory,
-				  &fixture->hosts, why, sizeof(why)) != 0)
+	if (sim_recording_write(&fixture->job, &fixture->options,
+				fixture->directory, why, sizeof(why)) != 0)
 		fail_msg("%s", why);
-	for (unsigned i = 0; i < fixture->options.hosts; i++) {
-		const char *path = fixture->hosts.host[i].path;
+	for (unsigned i = 0; i < fixture->job.hosts; i++) {
+		const char *path = fixture->job.path[i];
 
 		if (ncs_recording_open(&fixture->recordings[i], &path, 1, why,
 				       sizeof(why)) != 0)
@@ -84,7 +84,7 @@ static void simulate(struct fixture *fixture)
 		/* The first look takes 3 ms, and more from each host. */
 		fixture->base_ns[i] =
 			(int64_t)(HERE_NS + (3 + i) * MS -
-				  simulated_clock_ns(&fixture->hosts, i, 0));
+				  sim_recording_clock_ns(&fixture->job, i, 0));
 	}
 }
 
@@ -123,8 +123,8 @@ static void look(struct fixture *fixture, unsigned host, uint64_t from_ns,
 {
 	struct ncs_recording_pass *pass = ncs_recording_pass_open(
 		fixture->recordings[host],
-		simulated_clock_ns(&fixture->hosts, host, from_ns) + 1,
-		simulated_clock_ns(&fixture->hosts, host, until_ns));
+		sim_recording_clock_ns(&fixture->job, host, from_ns) + 1,
+		sim_recording_clock_ns(&fixture->job, host, until_ns));
 	struct ncs_batch batch;
 
 	assert_non_null(pass);
@@ -150,14 +150,14 @@ static int64_t off_ns(const struct fixture *fixture,
 {
 	const struct ncs_aligned *move = &aligned->hosts[host + 1];
 	unsigned reference = (unsigned)aligned->reference - 1;
-	uint64_t own_ns = simulated_clock_ns(&fixture->hosts, host, true_ns) +
+	uint64_t own_ns = sim_recording_clock_ns(&fixture->job, host, true_ns) +
 			  (uint64_t)fixture->base_ns[host];
 	uint64_t moved_ns =
 		own_ns + (uint64_t)move->offset_ns +
 		(uint64_t)(int64_t)llround(
 			move->drift * (double)(int64_t)(own_ns - move->at_ns));
 	uint64_t wanted_ns =
-		simulated_clock_ns(&fixture->hosts, reference, true_ns) +
+		sim_recording_clock_ns(&fixture->job, reference, true_ns) +
 		(uint64_t)fixture->base_ns[reference];
 
 	return (int64_t)(moved_ns - wanted_ns);
@@ -188,13 +188,13 @@ static struct ncs_fleet_aligned play(struct fixture *fixture, uint64_t every_ns,
 	uint64_t at_ns = 0;
 
 	while (at_ns < until_ns) {
-		for (unsigned i = 0; i < fixture->options.hosts; i++)
+		for (unsigned i = 0; i < fixture->job.hosts; i++)
 			look(fixture, i, at_ns, at_ns + every_ns);
 		at_ns += every_ns;
 		aligned = solve(fixture, at_ns);
-		assert_true(aligned.count > fixture->options.hosts);
+		assert_true(aligned.count > fixture->job.hosts);
 		assert_within(fixture, &aligned, at_ns, most_ns,
-			      fixture->options.hosts);
+			      fixture->job.hosts);
 	}
 	return aligned;
 }
@@ -206,7 +206,7 @@ TEST(test_clocks_are_found_within_the_told_error)
 	struct fixture *fixture = *state;
 
 	simulate(fixture);
-	play(fixture, S / 5, fixture->hosts.end_ns, 20 * MS);
+	play(fixture, S / 5, fixture->job.end_ns, 20 * MS);
 }
 
 /* Looks of hosts come at different times, and each brings what the others have
@@ -222,11 +222,10 @@ TEST(test_looks_may_come_one_after_the_other)
 	look(fixture, 1, 0, S / 2);
 	aligned = solve(fixture, S);
 	assert_true(aligned.count > 0);
-	assert_within(fixture, &aligned, S / 2, 20 * MS,
-		      fixture->options.hosts);
+	assert_within(fixture, &aligned, S / 2, 20 * MS, fixture->job.hosts);
 	look(fixture, 1, S / 2, S);
 	aligned = solve(fixture, 3 * S / 2);
-	assert_within(fixture, &aligned, S, 20 * MS, fixture->options.hosts);
+	assert_within(fixture, &aligned, S, 20 * MS, fixture->job.hosts);
 }
 
 /* When a job hangs, its clocks drift on: the error tells how far. */
@@ -237,13 +236,13 @@ TEST(test_the_error_grows_without_traffic)
 	uint64_t end_ns, error_ns;
 
 	simulate(fixture);
-	end_ns = fixture->hosts.end_ns;
+	end_ns = fixture->job.end_ns;
 	aligned = play(fixture, S / 5, end_ns, 20 * MS);
 	error_ns = aligned.hosts[1 + (aligned.reference == 1)].error_ns;
 	for (unsigned i = 1; i <= 60; i++) {
 		aligned = solve(fixture, end_ns + 10 * i * S);
 		assert_within(fixture, &aligned, end_ns + 10 * i * S, S,
-			      fixture->options.hosts);
+			      fixture->job.hosts);
 	}
 	assert_true(aligned.hosts[1 + (aligned.reference == 1)].error_ns >
 		    error_ns);
@@ -254,14 +253,14 @@ TEST(test_old_facts_give_way_to_new_ones)
 	struct fixture *fixture = *state;
 
 	/* Some 200 s. */
-	fixture->options.operations = 2000;
-	fixture->options.compute_ns = 100 * MS;
+	fixture->options.steps = 2000;
+	fixture->options.gap_ns = 100 * MS;
 	fixture->options.bytes = 4096;
 	fixture->options.channels = 1;
 	fixture->options.jitter = 0.2;
 	simulate(fixture);
-	assert_true(fixture->hosts.end_ns > 180 * S);
-	play(fixture, 2 * S, fixture->hosts.end_ns, 20 * MS);
+	assert_true(fixture->job.end_ns > 180 * S);
+	play(fixture, 2 * S, fixture->job.end_ns, 20 * MS);
 }
 
 TEST(test_hosts_may_be_more_than_at_first)
@@ -270,10 +269,10 @@ TEST(test_hosts_may_be_more_than_at_first)
 	struct ncs_fleet_aligned aligned;
 	uint64_t end_ns;
 
-	fixture->options.hosts = 12;
-	fixture->options.operations = 40;
+	fixture->options.ranks = 24;
+	fixture->options.steps = 40;
 	simulate(fixture);
-	end_ns = fixture->hosts.end_ns;
+	end_ns = fixture->job.end_ns;
 	for (unsigned i = 0; i < 4; i++)
 		look(fixture, i, 0, end_ns / 2);
 	aligned = solve(fixture, end_ns / 2);
@@ -290,8 +289,7 @@ TEST(test_hosts_may_be_more_than_at_first)
 	solve(fixture, end_ns);
 	aligned = solve(fixture, end_ns);
 	assert_true(aligned.count > 12);
-	assert_within(fixture, &aligned, end_ns, 50 * MS,
-		      fixture->options.hosts);
+	assert_within(fixture, &aligned, end_ns, 50 * MS, fixture->job.hosts);
 }
 
 TEST(test_what_is_forgotten_is_not_told)
@@ -307,8 +305,7 @@ TEST(test_what_is_forgotten_is_not_told)
 	look(fixture, 0, S, 2 * S);
 	look(fixture, 1, S, 2 * S);
 	aligned = solve(fixture, 2 * S);
-	assert_within(fixture, &aligned, 2 * S, 20 * MS,
-		      fixture->options.hosts);
+	assert_within(fixture, &aligned, 2 * S, 20 * MS, fixture->job.hosts);
 }
 
 TEST(test_one_host_alone_is_not_aligned)

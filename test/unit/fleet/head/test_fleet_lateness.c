@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Lateness across the nodes of a fleet, while its clocks drift: a rank that is
  * late by a known time, by streams as agents write them with --records. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 #include "analysis/model/stragglers.h"
 #include "fleet/head/fleet.h"
-#include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/simulator/sim_recording.h"
 #include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
@@ -106,6 +105,13 @@ static int take_look(void *context, unsigned host, uint64_t true_ns,
 	return 0;
 }
 
+/* Returns how far the clocks of the two hosts are apart. */
+static int64_t apart_ns(const struct sim_recording *job, uint64_t true_ns)
+{
+	return (int64_t)(sim_recording_clock_ns(job, 1, true_ns) -
+			 sim_recording_clock_ns(job, 0, true_ns));
+}
+
 UNIT_FIXTURE(setup, teardown)
 
 /* The clocks, which differ by up to 10 s, are moved on by the drift of more than
@@ -113,26 +119,29 @@ UNIT_FIXTURE(setup, teardown)
 TEST(test_a_late_rank_on_another_node_is_named_for_minutes)
 {
 	struct watched *watched = *state;
-	struct simulated_options options = simulated_defaults();
-	struct simulated_hosts hosts;
+	struct sim_options options = sim_steps(2, 2);
+	struct sim_recording job;
+	int64_t before_ns, after_ns;
 
-	options.hosts = 2;
+	options.realtime_error_ns = 0;
 	options.channels = 1;
 	options.bytes = UINT64_C(1) << 20;
-	options.small_every = 0;
-	options.compute_ns = 40 * MS;
+	options.small_period = 0;
+	options.gap_ns = 40 * MS;
 	options.jitter = 0;
 	options.queue_ns = 0;
-	options.realtime_error_ns = 0;
 	options.drift = 700e-6;
 	/* A GPU's clock would drift against its host's as much. */
-	options.has_kernels = false;
-	options.late_rank = LATE_RANK;
-	options.late_ns = LATE_NS;
-	assert_int_equal(simulated_hosts_stream(&options, S, 150 * S, &hosts,
-						take_look, watched),
+	options.no_kernels = true;
+	options.fault = SIM_HOST;
+	options.victim = LATE_RANK;
+	options.fault_size = LATE_NS;
+	assert_int_equal(sim_recording_stream(&job, &options, S, 150 * S,
+					      take_look, watched),
 			 0);
 	assert_true(watched->checked > 100);
-	assert_true(fabs(hosts.host[0].drift - hosts.host[1].drift) * 150e9 >
-		    5 * LATE_NS);
+	before_ns = apart_ns(&job, 0);
+	after_ns = apart_ns(&job, 150 * S);
+	assert_true(llabs(after_ns - before_ns) > 5 * (int64_t)LATE_NS);
+	sim_recording_release(&job);
 }

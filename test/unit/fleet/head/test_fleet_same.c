@@ -14,7 +14,7 @@
 #include "analysis/base/source.h"
 #include "analysis/model/model.h"
 #include "fleet/head/fleet.h"
-#include "test/unit/support/simulated_streams.h"
+#include "test/unit/support/simulator/sim_stream.h"
 
 #define S UINT64_C(1000000000)
 #define NODES 3u
@@ -48,18 +48,17 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	return found;
 }
 
-static void begin(struct watched *watched, struct simulated_streams *streams)
+static void begin(struct watched *watched, struct sim_stream *streams)
 {
 	size_t node;
 
 	watched->fleet = ncs_fleet_new(NULL);
 	assert_non_null(watched->fleet);
 	for (unsigned i = 0; i < NODES; i++)
-		assert_int_equal(
-			ncs_fleet_add(watched->fleet,
-				      simulated_streams_name(streams, i), "",
-				      &node),
-			0);
+		assert_int_equal(ncs_fleet_add(watched->fleet,
+					       sim_stream_name(streams, i), "",
+					       &node),
+				 0);
 	ncs_model_init(&watched->model);
 }
 
@@ -105,9 +104,9 @@ static void assert_alike(const struct ncs_rank *a, const struct ncs_rank *b)
 }
 
 /* Rank 1 makes its last call at a time of the job; UINT_MAX: it calls on. */
-static struct simulated_streams *new_streams(unsigned missing_s)
+static struct sim_stream *new_streams(unsigned missing_s)
 {
-	return simulated_streams_new(&(struct simulated_streams_options){
+	return sim_stream_new(&(struct sim_stream_options){
 		.seed = 1,
 		.nodes = NODES,
 		.ranks = RANKS,
@@ -137,7 +136,7 @@ static void feed(struct watched *watched, size_t count, unsigned node,
  * the ranks of a hung job all say the same. */
 static void test_what_is_the_same_is_shown_as_if_it_were_read(void **state)
 {
-	struct simulated_streams *streams = new_streams(MISSING_S);
+	struct sim_stream *streams = new_streams(MISSING_S);
 	struct watched watched[2];
 	size_t told = 0;
 
@@ -154,9 +153,9 @@ static void test_what_is_the_same_is_shown_as_if_it_were_read(void **state)
 			const void *bytes;
 			size_t size;
 
-			assert_int_equal(simulated_streams_look(streams, node,
-								(AGE_S + i) * S,
-								&bytes, &size),
+			assert_int_equal(sim_stream_look(streams, node,
+							 (AGE_S + i) * S,
+							 &bytes, &size),
 					 0);
 			feed(watched, 2, node, bytes, size, now_ns);
 		}
@@ -180,11 +179,11 @@ static void test_what_is_the_same_is_shown_as_if_it_were_read(void **state)
 	assert_true(told > 0);
 	for (size_t i = 0; i < 2; i++)
 		end(&watched[i]);
-	simulated_streams_free(streams);
+	sim_stream_free(streams);
 }
 
 /* Feeds the first `nodes` nodes a look at a time of the job, and takes it. */
-static void step(struct watched *watched, struct simulated_streams *streams,
+static void step(struct watched *watched, struct sim_stream *streams,
 		 unsigned nodes, unsigned at_s)
 {
 	uint64_t now_ns = NOW_NS + (at_s - AGE_S) * S;
@@ -193,8 +192,8 @@ static void step(struct watched *watched, struct simulated_streams *streams,
 		const void *bytes;
 		size_t size;
 
-		assert_int_equal(simulated_streams_look(streams, node, at_s * S,
-							&bytes, &size),
+		assert_int_equal(sim_stream_look(streams, node, at_s * S,
+						 &bytes, &size),
 				 0);
 		feed(watched, 1, node, bytes, size, now_ns);
 	}
@@ -219,8 +218,8 @@ static uint64_t calls_of(const struct ncs_model *model, size_t node)
 static void
 test_what_hung_before_is_read_once_and_what_goes_on_at_once(void **state)
 {
-	struct simulated_streams *hung = new_streams(AGE_S - 10);
-	struct simulated_streams *works = new_streams(UINT_MAX);
+	struct sim_stream *hung = new_streams(AGE_S - 10);
+	struct sim_stream *works = new_streams(UINT_MAX);
 	const size_t ranks = 2 * NODES * RANKS;
 	struct watched watched;
 	uint64_t before[2];
@@ -245,8 +244,8 @@ test_what_hung_before_is_read_once_and_what_goes_on_at_once(void **state)
 	assert_true(calls_of(&watched.model, 0) > before[0]);
 	assert_true(calls_of(&watched.model, 1) == before[1]);
 	end(&watched);
-	simulated_streams_free(hung);
-	simulated_streams_free(works);
+	sim_stream_free(hung);
+	sim_stream_free(works);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 #include "ncclstat/names.h"
 #include "record/read/align.h"
-#include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/simulator/sim_recording.h"
 #include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
@@ -20,11 +20,19 @@
 
 struct align_fixture {
 	char directory[64];
-	struct simulated_options options;
-	struct simulated_hosts hosts;
+	struct sim_options options;
+	struct sim_recording job;
 	struct ncs_recording *recording;
 	struct ncs_recording_alignment alignment;
 };
+
+/* Has a job of so many hosts. */
+static void set_hosts(struct align_fixture *fixture, unsigned hosts,
+		      unsigned ranks)
+{
+	fixture->options = sim_steps(hosts, ranks);
+	fixture->options.steps = 120;
+}
 
 static int setup(void **state)
 {
@@ -33,8 +41,7 @@ static int setup(void **state)
 	if (!fixture)
 		return -1;
 	*state = fixture;
-	fixture->options = simulated_defaults();
-	fixture->options.operations = 120;
+	set_hosts(fixture, 4, 2);
 	snprintf(fixture->directory, sizeof(fixture->directory),
 		 "/tmp/test-align.XXXXXX");
 	return mkdtemp(fixture->directory) ? 0 : -1;
@@ -46,8 +53,9 @@ static int teardown(void **state)
 
 	ncs_recording_alignment_release(&fixture->alignment);
 	ncs_recording_close(fixture->recording);
-	for (unsigned i = 0; i < fixture->options.hosts; i++)
-		unlink(fixture->hosts.host[i].path);
+	for (unsigned i = 0; i < fixture->job.hosts; i++)
+		unlink(fixture->job.path[i]);
+	sim_recording_release(&fixture->job);
 	rmdir(fixture->directory);
 	free(fixture);
 	return 0;
@@ -55,19 +63,19 @@ static int teardown(void **state)
 
 static void open_all(struct align_fixture *fixture)
 {
-	const char *paths[SIMULATED_HOSTS_MAX];
+	const char *paths[SIM_HOSTS_MAX];
 	char why[256];
 
-	if (simulated_hosts_write(&fixture->options, fixture->directory,
-				  &fixture->hosts, why, sizeof(why)) != 0)
+	if (sim_recording_write(&fixture->job, &fixture->options,
+				fixture->directory, why, sizeof(why)) != 0)
 		fail_msg("%s", why);
-	for (unsigned i = 0; i < fixture->options.hosts; i++)
-		paths[i] = fixture->hosts.host[i].path;
-	if (ncs_recording_open(&fixture->recording, paths,
-			       fixture->options.hosts, why, sizeof(why)) != 0)
+	for (unsigned i = 0; i < fixture->job.hosts; i++)
+		paths[i] = fixture->job.path[i];
+	if (ncs_recording_open(&fixture->recording, paths, fixture->job.hosts,
+			       why, sizeof(why)) != 0)
 		fail_msg("%s", why);
 	assert_int_equal(ncs_recording_host_count(fixture->recording),
-			 fixture->options.hosts);
+			 fixture->job.hosts);
 }
 
 static void align(struct align_fixture *fixture)
@@ -85,7 +93,7 @@ static uint64_t common_ns(const struct align_fixture *fixture, unsigned host,
 {
 	const struct ncs_recorded_host *facts =
 		ncs_recording_host(fixture->recording, host);
-	uint64_t own_ns = simulated_clock_ns(&fixture->hosts, host, true_ns);
+	uint64_t own_ns = sim_recording_clock_ns(&fixture->job, host, true_ns);
 
 	return own_ns + (uint64_t)facts->offset_ns +
 	       (uint64_t)(int64_t)llround(
@@ -98,10 +106,10 @@ static uint64_t true_error(const struct align_fixture *fixture, unsigned host)
 	uint64_t worst_ns = 0;
 
 	for (unsigned i = 0; i <= 16; i++) {
-		uint64_t true_ns = fixture->hosts.end_ns / 16 * i;
+		uint64_t true_ns = fixture->job.end_ns / 16 * i;
 		int64_t off_ns = (int64_t)(common_ns(fixture, host, true_ns) -
-					   simulated_clock_ns(&fixture->hosts,
-							      0, true_ns));
+					   sim_recording_clock_ns(&fixture->job,
+								  0, true_ns));
 
 		if ((uint64_t)llabs(off_ns) > worst_ns)
 			worst_ns = (uint64_t)llabs(off_ns);
@@ -112,7 +120,7 @@ static uint64_t true_error(const struct align_fixture *fixture, unsigned host)
 static void assert_aligned(const struct align_fixture *fixture,
 			   uint64_t error_at_most_ns)
 {
-	for (unsigned i = 0; i < fixture->options.hosts; i++) {
+	for (unsigned i = 0; i < fixture->job.hosts; i++) {
 		const struct ncs_recorded_host *host =
 			ncs_recording_host(fixture->recording, i);
 
@@ -137,17 +145,18 @@ TEST(skew_and_drift_are_found)
 
 	align(fixture);
 	assert_aligned(fixture, 40 * US);
-	for (unsigned i = 1; i < fixture->options.hosts; i++)
+	for (unsigned i = 1; i < fixture->job.hosts; i++)
 		assert_true(true_error(fixture, i) < 5 * US);
 	assert_true(fixture->alignment.messages > 1000);
-	assert_int_equal(fixture->alignment.messages, fixture->hosts.messages);
+	assert_int_equal(fixture->alignment.messages,
+			 fixture->job.source->job.messages);
 }
 
 TEST(two_hosts_align_most_exactly)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 2;
+	set_hosts(fixture, 2, 2);
 	align(fixture);
 	assert_aligned(fixture, 5 * US);
 	assert_true(true_error(fixture, 1) < 2 * US);
@@ -159,8 +168,8 @@ TEST(collectives_align_one_way_rings_over_sockets)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 3;
-	fixture->options.has_credits = false;
+	set_hosts(fixture, 3, 2);
+	fixture->options.is_socket = true;
 	align(fixture);
 	assert_aligned(fixture, 2 * MS);
 }
@@ -172,13 +181,12 @@ TEST(early_stops_of_kernels_do_not_align)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 2;
+	set_hosts(fixture, 2, 1);
 	fixture->options.is_nvlink = true;
-	fixture->options.kernels_stop_early = true;
 	fixture->options.algorithm = NCS_ALGORITHM_TREE;
-	fixture->options.ranks = 1;
-	fixture->options.late_rank = 1;
-	fixture->options.late_ns = 40 * MS;
+	fixture->options.fault = SIM_HOST;
+	fixture->options.victim = 1;
+	fixture->options.fault_size = 40 * MS;
 	align(fixture);
 	assert_true(true_error(fixture, 1) <=
 		    ncs_recording_host(fixture->recording, 1)->error_ns);
@@ -192,10 +200,8 @@ TEST(early_stops_do_not_spoil_the_alignment)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 3;
-	fixture->options.ranks = 4;
-	fixture->options.has_credits = false;
-	fixture->options.kernels_stop_early = true;
+	set_hosts(fixture, 3, 4);
+	fixture->options.is_socket = true;
 	fixture->options.algorithm = NCS_ALGORITHM_TREE;
 	align(fixture);
 	assert_aligned(fixture, 2 * MS);
@@ -206,7 +212,7 @@ TEST(kernels_of_rings_align_hosts_over_nvlink)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 2;
+	set_hosts(fixture, 2, 2);
 	fixture->options.is_nvlink = true;
 	align(fixture);
 	assert_aligned(fixture, 2 * MS);
@@ -216,9 +222,9 @@ TEST(one_way_traffic_does_not_align)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 2;
-	fixture->options.calls = SIMULATED_SEND;
-	fixture->options.has_credits = false;
+	set_hosts(fixture, 2, 2);
+	fixture->options.shape = SIM_ONE_WAY;
+	fixture->options.is_socket = true;
 	align(fixture);
 	assert_int_equal(fixture->alignment.hosts[1].by,
 			 NCS_ALIGNED_BY_REALTIME);
@@ -242,8 +248,8 @@ TEST(clock_set_while_recording_is_reported)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 2;
-	fixture->options.set_at_ns = 600 * MS;
+	set_hosts(fixture, 2, 2);
+	fixture->options.realtime_set_ns = 600 * MS;
 	align(fixture);
 	assert_int_equal(fixture->alignment.hosts[0].realtime_steps, 0);
 	assert_int_equal(fixture->alignment.hosts[1].realtime_steps, 1);
@@ -255,10 +261,10 @@ TEST(clock_set_without_traffic_is_not_trusted)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 2;
-	fixture->options.calls = SIMULATED_SEND;
-	fixture->options.has_credits = false;
-	fixture->options.set_at_ns = 600 * MS;
+	set_hosts(fixture, 2, 2);
+	fixture->options.shape = SIM_ONE_WAY;
+	fixture->options.is_socket = true;
+	fixture->options.realtime_set_ns = 600 * MS;
 	align(fixture);
 	assert_int_equal(ncs_recording_host(fixture->recording, 1)->error_ns,
 			 UINT64_MAX);
@@ -269,8 +275,8 @@ TEST(long_recording_is_aligned_by_windows)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.operations = 600;
-	fixture->options.compute_ns = 100 * MS;
+	fixture->options.steps = 600;
+	fixture->options.gap_ns = 100 * MS;
 	fixture->options.bytes = UINT64_C(4) << 20;
 	fixture->options.realtime_error_ns = 0;
 	align(fixture);
@@ -278,7 +284,7 @@ TEST(long_recording_is_aligned_by_windows)
 	assert_true(fixture->alignment.windows_ns * 20 <
 		    fixture->alignment.length_ns);
 	assert_aligned(fixture, 60 * US);
-	for (unsigned i = 0; i < fixture->options.hosts; i++)
+	for (unsigned i = 0; i < fixture->job.hosts; i++)
 		assert_int_equal(fixture->alignment.hosts[i].realtime_steps, 0);
 }
 
@@ -286,7 +292,7 @@ TEST(single_host_needs_no_alignment)
 {
 	struct align_fixture *fixture = *state;
 
-	fixture->options.hosts = 1;
+	set_hosts(fixture, 1, 2);
 	align(fixture);
 	assert_int_equal(fixture->alignment.host_count, 0);
 	assert_int_equal(ncs_recording_host(fixture->recording, 0)->offset_ns,

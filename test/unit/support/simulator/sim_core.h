@@ -41,6 +41,11 @@ void sim_move_on_links(struct sim_job *job, struct sim_operation *operation);
 /* In a time that the size gives. */
 void sim_move_plainly(struct sim_job *job, struct sim_operation *operation);
 
+/* --- sim_steps.c ----------------------------------------------------------- */
+
+/* In steps, on each channel of a ring. */
+void sim_move_in_steps(struct sim_job *job, struct sim_operation *operation);
+
 /* --- sim_shapes.c ---------------------------------------------------------- */
 
 void sim_make_comms(struct sim_job *job);

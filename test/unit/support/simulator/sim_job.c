@@ -37,9 +37,12 @@ double sim_error(const struct sim_job *job, uint64_t what, uint64_t number)
 
 uint64_t sim_clock_ns(const struct sim_job *job, unsigned rank, double true_ns)
 {
+	const struct sim_options *options = &job->options;
+	unsigned host = sim_host(job, rank);
 	double off = sim_has_hosts(job) ?
-			     SIM_HOST_ERROR_NS *
-				     sim_error(job, 1, sim_host(job, rank)) :
+			     options->skew_ns * sim_error(job, 1, host) +
+				     options->drift * sim_error(job, 4, host) *
+					     true_ns :
 			     0;
 
 	return SIM_BEGIN_NS + (uint64_t)llround(true_ns + off);
@@ -376,6 +379,7 @@ struct sim_options sim_options(unsigned seed, enum sim_fault fault,
 		.jitter = seed / 13 % 3 * 0.03,
 		.gap_ns = 0.5 * MS,
 		.launch_ns = 15 * US,
+		.skew_ns = SIM_HOST_ERROR_NS,
 		.api_version = 5,
 		.fault = fault,
 		.victim = seed * 5 % ranks,
@@ -402,6 +406,7 @@ struct sim_options sim_plain(enum sim_shape shape, unsigned seed)
 		.gap_ns = 0.3 * MS,
 		.launch_ns = 12 * US,
 		.return_ns = 2 * US,
+		.skew_ns = SIM_HOST_ERROR_NS,
 		.api_version = 5,
 		.victim = 1,
 		.fault_size = 1,
@@ -409,6 +414,33 @@ struct sim_options sim_plain(enum sim_shape shape, unsigned seed)
 		.beta_ns = 0.06,
 		.beta_inter_node = 1,
 		.algorithm = NCS_ALGORITHM_RING,
+	};
+}
+
+struct sim_options sim_steps(unsigned hosts, unsigned ranks_per_host)
+{
+	return (struct sim_options){
+		.seed = 1,
+		.shape = SIM_LOOP,
+		.transport = SIM_STEPS,
+		.ranks = hosts * ranks_per_host,
+		.ranks_per_host = ranks_per_host,
+		.steps = 300,
+		.channels = 2,
+		.bytes = UINT64_C(16) << 20,
+		.small_period = 4,
+		.jitter = 0.1,
+		.gap_ns = 8 * MS,
+		.launch_ns = 2 * US,
+		.beta_ns = 0.02,
+		.latency_ns = 2 * US,
+		.queue_ns = 500 * US,
+		.algorithm = NCS_ALGORITHM_RING,
+		.skew_ns = 5e9,
+		.drift = 100e-6,
+		.gpu_drift = 100e-6,
+		.realtime_error_ns = (uint64_t)(2 * MS),
+		.api_version = 5,
 	};
 }
 
@@ -422,7 +454,10 @@ void sim_job_init(struct sim_job *job, const struct sim_options *options)
 				   sizeof(*job->comms)),
 		.operation.hops =
 			sim_alloc(options->ranks, sizeof(*job->operation.hops)),
-		.move = options->transport == SIM_PLAIN ? sim_move_plainly :
+		.free_ns = sim_alloc((size_t)options->ranks * options->channels,
+				     sizeof(*job->free_ns)),
+		.move = options->transport == SIM_STEPS ? sim_move_in_steps :
+			options->transport == SIM_PLAIN ? sim_move_plainly :
 							  sim_move_on_links,
 	};
 	for (unsigned i = 0; i < options->ranks; i++) {
@@ -455,6 +490,8 @@ void sim_job_release(struct sim_job *job)
 	free(job->ends_ns);
 	free(job->operation.parts);
 	free(job->operation.hops);
+	free(job->operation.steps);
+	free(job->free_ns);
 }
 
 static double elapsed_ns(const struct sim_options *options, unsigned from_step)

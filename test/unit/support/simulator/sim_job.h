@@ -11,7 +11,8 @@
  *
  * Adapters take each operation, with what its ranks did in it and when, and show it
  * as ncclstat sees jobs: sim_source.h as records, sim_states.h as states, sim_parts.h
- * as parts.
+ * as parts. sim_recording.h writes what a source shows as recordings of hosts, and
+ * sim_stream.h as looks at very many nodes.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_JOB_H
 #define NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_JOB_H
@@ -55,6 +56,12 @@ enum sim_shape {
 	 * `neighbours`, then three of all. */
 	SIM_CALLS,
 	SIM_SIZES, /* a step is one AllReduce of any size, sometimes of few */
+	/* Hosts wait for each call, of `bytes`: one of each smaller communicator
+	 * of `neighbours`, then one of all. */
+	SIM_LOOP,
+	/* Ranks receive from those of the same place on the host before, then
+	 * send to those on the next one. */
+	SIM_ONE_WAY,
 };
 
 /* The communicators of SIM_3D. */
@@ -77,6 +84,9 @@ enum sim_transport {
 	/* The records of SIM_NVLINK and the launches, without errors; ranks end
 	 * together, after a time that alpha_ns and beta_ns give. */
 	SIM_PLAIN = SIM_TRANSPORTS,
+	/* Each channel of a ring moves data in steps, between hosts over a
+	 * network with a latency, a bandwidth and queues: proxies and kernels. */
+	SIM_STEPS,
 };
 
 enum sim_fault {
@@ -169,10 +179,28 @@ struct sim_options {
 	double phase_ns;
 	bool is_queued, is_idle;
 	double birth_ns; /* the victim's process begins so late */
-	/* The rest is for sim_states.h: number of processes that are visible, 0:
-	 * all; of channels; without proxy operations. */
-	unsigned seen, channels, api_version;
-	bool is_nvlink;
+	unsigned channels;
+	bool is_nvlink; /* hosts, too, are connected by it: no proxies */
+	/* SIM_LOOP and SIM_ONE_WAY have `bytes`; one step of so many has 4 KiB
+	 * instead; 0: none. */
+	uint64_t bytes;
+	unsigned small_period;
+	/* In SIM_STEPS, also beta_ns. One message in 50 waits in a queue for so
+	 * long, roughly; a share of records of steps is lost. */
+	bool is_socket; /* receivers send no credits */
+	double latency_ns, queue_ns, lost;
+	bool no_kernels;
+	/* The most that clocks of hosts are wrong, and that they and the GPUs'
+	 * drift. */
+	double skew_ns, drift, gpu_drift;
+	/* In recordings: the most that CLOCK_REALTIME is wrong, which it reports;
+	 * and the time at which that of the last host is corrected by 3 s; 0:
+	 * never. */
+	uint64_t realtime_error_ns, realtime_set_ns;
+	/* Sources show states, by sim_states.h, not records. Number of processes
+	 * that are visible, 0: all. */
+	bool has_states;
+	unsigned seen, api_version;
 };
 
 /* Returns options of a job with a fault: what the seed decides in the same way for
@@ -186,6 +214,11 @@ struct sim_options sim_options(unsigned seed, enum sim_fault fault,
 
 /* Returns options of a healthy job of a shape, with SIM_PLAIN. */
 struct sim_options sim_plain(enum sim_shape shape, unsigned seed);
+
+/* Returns options of a healthy SIM_LOOP of so many ranks on each host, with
+ * SIM_STEPS over InfiniBand: two channels, 16 MiB, 8 ms between calls; clocks are
+ * wrong by up to 5 s and drift by up to 100 ppm, CLOCK_REALTIME is by 2 ms. */
+struct sim_options sim_steps(unsigned hosts, unsigned ranks_per_host);
 
 /* --- What happens --------------------------------------------------------- */
 
@@ -253,6 +286,16 @@ struct sim_hop {
 	double came_ns; /* it came to the next one */
 };
 
+/* A step of a channel from one part to the next. */
+struct sim_step {
+	double ready_ns;  /* the sender has the data */
+	double posted_ns; /* the receiver has a buffer for it */
+	double sent_ns, came_ns, consumed_ns;
+};
+
+/* Steps of a channel that are in progress at once, at most. */
+#define SIM_STEPS_DEPTH 8u
+
 struct sim_operation {
 	struct sim_comm *comm;
 	enum sim_action_kind kind; /* SIM_SEND: with its receive */
@@ -260,6 +303,12 @@ struct sim_operation {
 	struct sim_part *parts;
 	struct sim_hop *hops; /* of a collective, by member */
 	bool is_tree;
+	/* In SIM_STEPS: the first parts send, each to the next one, on each
+	 * channel so many steps, which sim_steps_of() finds. */
+	unsigned senders, step_count;
+	uint64_t step_bytes;
+	struct sim_step *steps;
+	size_t step_capacity;
 };
 
 struct sim_rank;
@@ -275,6 +324,8 @@ struct sim_job {
 	double *begins_ns, *ends_ns;
 	size_t begin_capacity, end_capacity;
 	unsigned faults;                /* times that one could have come */
+	uint64_t messages;              /* in steps between hosts */
+	double *free_ns;                /* each rank's channels in SIM_STEPS */
 	struct sim_operation operation; /* the latest */
 	/* Moves the data of an operation: sets the ends of its parts, and what
 	 * happens on the network. */
@@ -338,8 +389,27 @@ static inline bool sim_has_hosts(const struct sim_job *job)
 	return job->options.ranks > job->options.ranks_per_host;
 }
 
-/* Returns a true time by the clock of a rank's host, which is wrong by up to this if
- * there are several. */
+/* Whether steps from a part to the next one go over the network. */
+static inline bool sim_steps_cross(const struct sim_job *job,
+				   const struct sim_operation *operation,
+				   size_t from)
+{
+	unsigned to = operation->parts[(from + 1) % operation->count].rank;
+
+	return !job->options.is_nvlink &&
+	       sim_host(job, operation->parts[from].rank) != sim_host(job, to);
+}
+
+static inline struct sim_step *
+sim_steps_of(const struct sim_operation *operation, unsigned channel,
+	     size_t from)
+{
+	return &operation->steps[(channel * operation->senders + from) *
+				 operation->step_count];
+}
+
+/* Returns a true time by the clock of a rank's host, which is wrong if there are
+ * several. */
 #define SIM_HOST_ERROR_NS 20e3
 uint64_t sim_clock_ns(const struct sim_job *job, unsigned rank, double true_ns);
 

@@ -489,6 +489,47 @@ static void add_calls(struct sim_rank *self)
 	add_call(self, 0, NCS_FUNCTION_ALL_GATHER);
 }
 
+/* --- Loops ---------------------------------------------------------------- */
+
+static uint64_t bytes_of_step(const struct sim_job *job)
+{
+	unsigned period = job->options.small_period;
+
+	return period > 0 && job->step % period == 0 ? 4096 :
+						       job->options.bytes;
+}
+
+static void add_loop(struct sim_rank *self)
+{
+	uint64_t bytes = bytes_of_step(self->job);
+
+	if (self->job->options.neighbours > 0) {
+		add_collective(self, SIZES_NEIGHBOURS, bytes, INLINED);
+		add(self, SIM_BLOCK);
+	}
+	if (never_calls(self))
+		add(self, SIM_ON_HOST)->ns = INFINITY;
+	add_collective(self, SIZES_ALL, bytes, INLINED);
+	add(self, SIM_BLOCK);
+}
+
+static void add_one_way(struct sim_rank *self)
+{
+	uint64_t bytes = bytes_of_step(self->job);
+	unsigned apart = self->job->options.ranks_per_host;
+	int before = (int)self->rank - (int)apart;
+	int next = (int)(self->rank + apart);
+
+	if (is_stage(self, before)) {
+		add_operation(self, SIM_RECEIVE, 0, bytes, INLINED, before);
+		add(self, SIM_BLOCK);
+		add_work(self, SIM_ON_HOST, self->job->options.gap_ns);
+	}
+	if (is_stage(self, next))
+		add_operation(self, SIM_SEND, 0, bytes, INLINED, next);
+	add(self, SIM_BLOCK);
+}
+
 /* --- Programs ------------------------------------------------------------- */
 
 void sim_make_program(struct sim_rank *self)
@@ -499,6 +540,7 @@ void sim_make_program(struct sim_rank *self)
 		[SIM_FSDP] = add_fsdp,         [SIM_MOE] = add_moe,
 		[SIM_BUFFERS] = add_buffers,   [SIM_SERVER] = add_server,
 		[SIM_SIZES] = add_sizes,       [SIM_CALLS] = add_calls,
+		[SIM_LOOP] = add_loop,         [SIM_ONE_WAY] = add_one_way,
 	};
 	const struct sim_options *options = &self->job->options;
 
@@ -604,7 +646,7 @@ void sim_make_comms(struct sim_job *job)
 		return;
 	}
 	if (job->options.shape == SIM_SIZES ||
-	    job->options.shape == SIM_CALLS) {
+	    job->options.shape == SIM_CALLS || job->options.shape == SIM_LOOP) {
 		make_comms_of_sizes(job);
 		return;
 	}

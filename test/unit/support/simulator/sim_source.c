@@ -38,23 +38,28 @@ struct sim_segment {
 	struct sim_class *classes;
 	size_t class_count, class_capacity;
 	struct sim_record *records;
-	size_t count, capacity, taken;
+	size_t count, capacity, taken, published;
 	uint64_t operations;
 	struct ncs_header header;
 	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
 	struct ncs_channel_view channels[2]; /* sends, receives */
 };
 
-static uint64_t gpu_offset_ns(unsigned rank)
+/* Returns how far the clock of a GPU is before that of its host. */
+static uint64_t gpu_offset_ns(const struct sim_job *job, unsigned rank,
+			      double true_ns)
 {
-	return UINT64_C(1700000000000000000) + rank * UINT64_C(13000000);
+	double drift = job->options.gpu_drift * sim_error(job, 5, rank);
+
+	return UINT64_C(1700000000000000000) + rank * UINT64_C(13000000) +
+	       (uint64_t)llround(drift * true_ns);
 }
 
 static uint64_t gpu_ns(const struct sim_job *job, unsigned rank, double true_ns)
 {
 	return sim_clock_ns(job, rank,
 			    true_ns + GPU_ERROR_NS * sim_error(job, 2, rank)) +
-	       gpu_offset_ns(rank);
+	       gpu_offset_ns(job, rank, true_ns);
 }
 
 /* --- Records -------------------------------------------------------------- */
@@ -101,37 +106,47 @@ static void publish(struct sim_taken *taken, double now_ns,
 			      segment->count + 1,
 			      sizeof(*segment->records)) != 0)
 		abort();
-	segment->records[segment->count] =
-		(struct sim_record){ now_ns, segment->count, *record };
-	segment->count++;
+	segment->records[segment->count++] =
+		(struct sim_record){ now_ns, segment->published++, *record };
 }
 
-/* A step, and the ends of its first two waits. */
+/* A step, or a proxy operation of steps, and two moments in it: the ends of the first
+ * two waits of a step. */
 struct sim_wait {
 	bool send;
 	int peer;
+	unsigned channel;
 	double start_ns, first_ns, second_ns, stop_ns;
 };
+
+static void publish_wait(struct sim_taken *taken, unsigned event,
+			 const struct sim_wait *wait, uint64_t bytes,
+			 uint64_t number)
+{
+	struct ncs_record record = span(taken, event, wait->start_ns,
+					wait->stop_ns, wait->first_ns,
+					wait->second_ns);
+
+	record.flags = wait->send ? NCS_RECORD_SEND : 0;
+	record.channel = (uint8_t)wait->channel;
+	record.peer = wait->peer;
+	record.value = bytes;
+	record.number = number;
+	publish(taken, wait->stop_ns, &record);
+	if (event == NCS_EVENT_PROXY_OP)
+		taken->end_ns = fmax(taken->end_ns, wait->stop_ns);
+}
 
 /* Records a step, and the proxy operation that consists of it. */
 static void record_step(struct sim_taken *taken, const struct sim_wait *step)
 {
-	double stop_ns = step->stop_ns;
-	struct ncs_record record = span(taken, NCS_EVENT_PROXY_STEP,
-					step->start_ns, stop_ns, step->first_ns,
-					step->second_ns);
+	uint64_t bytes = taken->part->action->bytes;
+	struct sim_wait proxy = *step;
 
-	record.flags = step->send ? NCS_RECORD_SEND : 0;
-	record.peer = step->peer;
-	publish(taken, stop_ns, &record);
-	stop_ns += PROXY_LATE_NS;
-	record = span(taken, NCS_EVENT_PROXY_OP, step->start_ns, stop_ns,
-		      step->start_ns + 1 * US, step->start_ns + 1 * US);
-	record.flags = step->send ? NCS_RECORD_SEND : 0;
-	record.peer = step->peer;
-	record.number = 1;
-	publish(taken, stop_ns, &record);
-	taken->end_ns = fmax(taken->end_ns, stop_ns);
+	publish_wait(taken, NCS_EVENT_PROXY_STEP, step, bytes, 0);
+	proxy.first_ns = proxy.second_ns = step->start_ns + 1 * US;
+	proxy.stop_ns += PROXY_LATE_NS;
+	publish_wait(taken, NCS_EVENT_PROXY_OP, &proxy, bytes, 1);
 }
 
 /* Records what a rank sends on once it has data to send. */
@@ -204,23 +219,122 @@ static void record_tree(struct sim_taken *taken)
 	}
 }
 
-static void record_kernel(struct sim_taken *taken)
+/* Records the kernel of a channel. */
+static void record_kernel(struct sim_taken *taken, unsigned channel,
+			  double stop_ns)
 {
 	const struct sim_part *part = taken->part;
 	const struct sim_job *job = taken->job;
-	double stop_ns = part->end_ns;
 	struct ncs_record record;
 
-	if (job->options.transport == SIM_TREE &&
-	    (part->action->kind != SIM_COLLECTIVE ||
-	     taken->operation->comm->count > 1))
+	if ((job->options.transport == SIM_TREE &&
+	     (part->action->kind != SIM_COLLECTIVE ||
+	      taken->operation->comm->count > 1)) ||
+	    (job->options.transport == SIM_STEPS &&
+	     job->options.algorithm == NCS_ALGORITHM_TREE))
 		stop_ns = fmin(stop_ns, part->begun_ns + 40 * US);
 	record = span(taken, NCS_EVENT_KERNEL_CH, part->begun_ns,
 		      stop_ns + 50 * US, 0, 0);
+	record.channel = (uint8_t)channel;
 	record.value = gpu_ns(job, part->rank, part->begun_ns);
 	record.number = gpu_ns(job, part->rank, stop_ns) - record.value;
 	publish(taken, stop_ns + 50 * US, &record);
 	taken->end_ns = fmax(taken->end_ns, stop_ns + 50 * US);
+}
+
+/* Returns what a sender or a receiver does in a step; a sender begins with it when an
+ * earlier one has made room. */
+static struct sim_wait wait_of(const struct sim_job *job,
+			       const struct sim_step *step, bool send,
+			       double room_ns)
+{
+	if (send)
+		return (struct sim_wait){
+			.send = true,
+			.start_ns = fmin(room_ns, step->ready_ns),
+			.first_ns = step->ready_ns,
+			.second_ns = step->sent_ns,
+			.stop_ns = step->came_ns + job->options.latency_ns,
+		};
+	return (struct sim_wait){
+		.start_ns = step->posted_ns,
+		.first_ns = step->came_ns,
+		.second_ns = step->came_ns + 100,
+		.stop_ns = step->consumed_ns,
+	};
+}
+
+/* Records the steps of a channel at one of their ends, and their proxy operation. */
+static void record_side(struct sim_taken *taken, unsigned channel, size_t from,
+			bool send)
+{
+	const struct sim_operation *operation = taken->operation;
+	const struct sim_job *job = taken->job;
+	const struct sim_step *steps = sim_steps_of(operation, channel, from);
+	double begun_ns = taken->part->launched_ns + 4 * US;
+	struct sim_wait proxy = {
+		.send = send,
+		.peer = send ? taken->part->next : taken->part->before,
+		.channel = channel,
+		.start_ns = begun_ns,
+		.first_ns = begun_ns + 200,
+		.second_ns = send ? begun_ns + 300 : steps->posted_ns,
+	};
+
+	for (unsigned k = 0; k < operation->step_count; k++) {
+		double room_ns =
+			k < SIM_STEPS_DEPTH ?
+				begun_ns + 300 :
+				steps[k - SIM_STEPS_DEPTH].came_ns + 500;
+		struct sim_wait step = wait_of(job, &steps[k], send, room_ns);
+
+		step.peer = proxy.peer;
+		step.channel = channel;
+		if (sim_random(job, 6, (uint64_t)step.stop_ns,
+			       taken->part->rank) >= job->options.lost)
+			publish_wait(taken, NCS_EVENT_PROXY_STEP, &step,
+				     operation->step_bytes, k);
+		proxy.stop_ns = fmax(proxy.stop_ns, step.stop_ns + 100);
+	}
+	publish_wait(taken, NCS_EVENT_PROXY_OP, &proxy,
+		     operation->step_bytes * operation->step_count,
+		     operation->step_count);
+}
+
+/* Records what a rank does in all steps. */
+static void record_steps(struct sim_taken *taken)
+{
+	const struct sim_operation *operation = taken->operation;
+	const struct sim_options *options = &taken->job->options;
+	size_t own = (size_t)(taken->part - operation->parts);
+	size_t before = (own + operation->count - 1) % operation->count;
+	unsigned last = operation->step_count - 1;
+
+	taken->end_ns = taken->part->launched_ns;
+	for (unsigned c = 0; c < options->channels; c++) {
+		if (taken->part->sends)
+			record_side(taken, c, own, true);
+		if (taken->part->receives)
+			record_side(taken, c, before, false);
+		if (operation->kind == SIM_COLLECTIVE && !options->no_kernels)
+			record_kernel(taken, c,
+				      sim_steps_of(operation, c, before)[last]
+					      .consumed_ns);
+	}
+}
+
+/* Records the stream, as the plugin does right before an operation: at first, and
+ * now and then again. */
+static void record_stream(struct sim_taken *taken)
+{
+	struct ncs_record record = span(taken, NCS_EVENT_STREAM, taken->end_ns,
+					taken->end_ns, 0, 0);
+
+	record.function = NCS_FUNCTION_OTHER;
+	record.operation = 0;
+	record.value = NCS_RECORD_STREAM(0x7000 + taken->part->action->comm);
+	if (taken->segment->operations % 16 == 1)
+		publish(taken, taken->end_ns, &record);
 }
 
 static void record_call(struct sim_taken *taken, bool is_p2p)
@@ -281,17 +395,23 @@ static void record_part(struct sim_taken *taken)
 	taken->end_ns = part->end_ns;
 	taken->segment->operations++;
 	record_call(taken, is_p2p);
-	if (taken->operation->is_tree)
+	if (taken->job->options.transport == SIM_STEPS)
+		record_steps(taken);
+	else if (taken->operation->is_tree)
 		record_tree(taken);
 	else if (part->sends)
 		record_send(taken, part->next, part->begun_ns + 10 * US,
 			    part->ready_ns + 20 * US + part->late_ns);
-	if (part->receives && !taken->operation->is_tree)
+	if (part->receives && !taken->operation->is_tree &&
+	    taken->job->options.transport != SIM_STEPS)
 		record_receive(taken, part->before, part->came_ns);
 	if (is_on_stream(taken->job)) {
 		record = on_stream(taken, event);
 	} else {
-		record_kernel(taken);
+		if (taken->job->options.transport == SIM_STEPS)
+			record_stream(taken);
+		else
+			record_kernel(taken, 0, part->end_ns);
 		record = span(
 			taken, event, start_ns, taken->end_ns,
 			start_ns + 3 * US,
@@ -327,6 +447,46 @@ static void take(struct sim_job *job, const struct sim_operation *operation)
 
 /* --- The source ----------------------------------------------------------- */
 
+static int compare_published(const void *left, const void *right)
+{
+	const struct sim_record *a = left, *b = right;
+
+	if (a->published_ns != b->published_ns)
+		return a->published_ns < b->published_ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Sorts the records that have not been taken, and forgets the others. */
+static void sort_records(struct sim_source *self)
+{
+	for (unsigned i = 0; i < self->job.comm_count; i++)
+		for (unsigned k = 0; k < self->job.comms[i].count; k++) {
+			struct sim_segment *segment = &self->segments[i][k];
+
+			segment->count -= segment->taken;
+			if (segment->count > 0) {
+				memmove(segment->records,
+					&segment->records[segment->taken],
+					segment->count *
+						sizeof(*segment->records));
+				qsort(segment->records, segment->count,
+				      sizeof(*segment->records),
+				      compare_published);
+			}
+			segment->taken = 0;
+		}
+}
+
+/* Runs the job until the time of the pass. */
+static void advance(struct sim_source *self)
+{
+	double now_ns = (double)(self->now_ns - SIM_BEGIN_NS);
+
+	while (sim_job_ready_ns(&self->job) <= now_ns)
+		sim_job_step(&self->job);
+	sort_records(self);
+}
+
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 		 size_t why_size)
 {
@@ -338,23 +498,23 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	self->comm_place = self->member_place = 0;
 	if (self->states)
 		sim_states_advance(self);
+	else if (self->job.options.steps == 0)
+		advance(self);
 	return 0;
 }
 
-/* Counts the time of an operation in its class, as the plugin does. */
-static void count_class(struct sim_segment *segment,
-			const struct ncs_record *record)
+void sim_source_count(struct sim_source *self, unsigned comm, unsigned member,
+		      unsigned function, uint64_t bytes, unsigned timing,
+		      uint64_t time_ns)
 {
-	unsigned timing = record->flags & NCS_RECORD_ON_STREAM ?
-				  NCS_TIMING_STREAM :
-				  NCS_TIMING_PROXY;
-	unsigned size_class = ncs_size_class(record->value);
-	uint64_t time_ns = record->duration - record->delta[1];
+	struct sim_segment *segment = &self->segments[comm][member];
+	unsigned size_class = ncs_size_class(bytes);
+	struct ncs_function_view *view = &segment->functions[function];
 	struct sim_class *found = NULL;
 	struct ncs_class_times *times;
 
 	for (size_t i = 0; i < segment->class_count; i++)
-		if (segment->classes[i].view.function == record->function &&
+		if (segment->classes[i].view.function == function &&
 		    segment->classes[i].view.size_class == size_class)
 			found = &segment->classes[i];
 	if (!found) {
@@ -365,22 +525,33 @@ static void count_class(struct sim_segment *segment,
 			abort();
 		found = &segment->classes[segment->class_count++];
 		memset(found, 0, sizeof(*found));
-		found->view.function = record->function;
+		found->view.function = function;
 		found->view.size_class = size_class;
+		found->view.algorithm = self->job.options.algorithm;
+		found->view.protocol = NCS_PROTOCOL_SIMPLE;
 	}
 	found->view.operations++;
+	view->bytes += bytes;
+	if (time_ns == 0)
+		return;
+	view->timed[timing]++;
+	view->time_ns[timing] += time_ns;
+	view->timed_bytes[timing] += bytes;
 	found->buckets[ncs_histogram_bucket(time_ns)]++;
 	times = &found->view.times[timing];
 	times->timed++;
 	times->time_ns += time_ns;
-	times->bytes += record->value;
+	times->bytes += bytes;
+	times->longest_ns = time_ns > times->longest_ns ? time_ns :
+							  times->longest_ns;
 	times->count = NCS_HISTOGRAM_BUCKETS;
 }
 
 /* Counts what a record tells, as the plugin does. */
-static void count_record(struct sim_segment *segment,
-			 const struct ncs_record *record)
+static void count_record(struct sim_source *self, unsigned comm,
+			 unsigned member, const struct ncs_record *record)
 {
+	struct sim_segment *segment = &self->segments[comm][member];
 	bool send = record->flags & NCS_RECORD_SEND;
 	struct ncs_function_view *function =
 		&segment->functions[record->function];
@@ -396,7 +567,12 @@ static void count_record(struct sim_segment *segment,
 		function->with_children++;
 		if (record->event == NCS_EVENT_COLL)
 			function->last_sequence_number = record->number;
-		count_class(segment, record);
+		sim_source_count(self, comm, member, record->function,
+				 record->value,
+				 record->flags & NCS_RECORD_ON_STREAM ?
+					 NCS_TIMING_STREAM :
+					 NCS_TIMING_PROXY,
+				 record->delta[1] > 0 ? wait_ns[2] : 0);
 	}
 	if (record->event != NCS_EVENT_PROXY_STEP)
 		return;
@@ -411,7 +587,7 @@ static void count_record(struct sim_segment *segment,
 				 i] += wait_ns[i];
 }
 
-static bool is_call(const struct ncs_record *record)
+bool sim_source_is_call(const struct ncs_record *record)
 {
 	return record->event == NCS_EVENT_COLL_API ||
 	       record->event == NCS_EVENT_P2P_API;
@@ -432,9 +608,10 @@ static bool is_forgotten(const struct sim_source *self,
 
 /* Takes what has been published since the last pass, lane by lane: calls come
  * from the application's thread, all else from another one. */
-static void take_records(struct sim_source *self, struct sim_segment *segment,
-			 struct ncs_sample *sample)
+static void take_records(struct sim_source *self, unsigned comm,
+			 unsigned member, struct ncs_sample *sample)
 {
+	struct sim_segment *segment = &self->segments[comm][member];
 	double now_ns = (double)(self->now_ns - SIM_BEGIN_NS);
 	size_t end = segment->taken, count = 0;
 
@@ -450,9 +627,9 @@ static void take_records(struct sim_source *self, struct sim_segment *segment,
 			const struct ncs_record *record =
 				&segment->records[i].record;
 
-			if (is_call(record) != !calls)
+			if (sim_source_is_call(record) != !calls)
 				continue;
-			count_record(segment, record);
+			count_record(self, comm, member, record);
 			if (!is_forgotten(self, &segment->records[i]))
 				self->batch[count++] = *record;
 		}
@@ -520,14 +697,24 @@ static void take_snapshot(struct sim_source *self, const struct sim_comm *comm,
 		snapshot->gpu_clock = (struct ncs_gpu_clock_view){
 			.known = true,
 			.told_ns = taken_ns,
-			.offset_ns = (int64_t)gpu_offset_ns(rank),
+			.offset_ns = (int64_t)gpu_offset_ns(
+				&self->job, rank,
+				(double)(self->now_ns - SIM_BEGIN_NS)),
 			.error_ns = (uint64_t)GPU_ERROR_NS,
 			.quantum_ns = 32,
 		};
-	if (self->job.options.transport == SIM_NVLINK)
+	if (self->job.options.transport == SIM_NVLINK ||
+	    self->job.options.transport == SIM_STEPS)
 		return;
 	snapshot->channels = segment->channels;
 	snapshot->channel_count = 2;
+}
+
+void sim_source_show(struct sim_source *self, unsigned comm, unsigned member)
+{
+	take_snapshot(self, &self->job.comms[comm], member);
+	if (self->states)
+		sim_states_show(self, comm, member);
 }
 
 /* Returns whether the process of a rank can be seen. */
@@ -579,10 +766,8 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 					  (uint64_t)SIM_HOST_ERROR_NS :
 					  0,
 	};
-	take_records(self, segment, sample);
-	take_snapshot(self, &self->job.comms[comm], member);
-	if (self->states)
-		sim_states_show(self, comm, member);
+	take_records(self, comm, member, sample);
+	sim_source_show(self, comm, member);
 	return true;
 }
 
@@ -597,7 +782,7 @@ static void make_header(const struct sim_job *job, unsigned rank,
 			struct ncs_header *header)
 {
 	header->api_version = job->options.api_version;
-	if (job->options.shape == SIM_CALLS)
+	if (job->options.has_states)
 		header->created = 1;
 	if (rank == job->options.victim && job->options.birth_ns > 0)
 		header->created = (uint64_t)job->options.birth_ns;
@@ -634,15 +819,6 @@ static struct sim_segment *make_segments(const struct sim_job *job,
 	return segments;
 }
 
-static int compare_published(const void *left, const void *right)
-{
-	const struct sim_record *a = left, *b = right;
-
-	if (a->published_ns != b->published_ns)
-		return a->published_ns < b->published_ns ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
-}
-
 struct sim_source *sim_source_new(const struct sim_options *options)
 {
 	struct sim_source *self = sim_alloc(1, sizeof(*self));
@@ -653,21 +829,13 @@ struct sim_source *sim_source_new(const struct sim_options *options)
 	self->source.close = close_source;
 	sim_job_init(job, options);
 	job->take = take;
-	if (options->shape == SIM_CALLS)
+	if (options->has_states)
 		sim_states_init(self);
 	self->segments = sim_alloc(job->comm_count, sizeof(*self->segments));
 	for (unsigned i = 0; i < job->comm_count; i++)
 		self->segments[i] = make_segments(job, i);
 	sim_job_run(job);
-	for (unsigned i = 0; i < job->comm_count; i++)
-		for (unsigned k = 0; k < job->comms[i].count; k++) {
-			struct sim_segment *segment = &self->segments[i][k];
-
-			if (segment->count > 0)
-				qsort(segment->records, segment->count,
-				      sizeof(*segment->records),
-				      compare_published);
-		}
+	sort_records(self);
 	return self;
 }
 

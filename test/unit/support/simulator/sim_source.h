@@ -21,7 +21,7 @@ struct sim_source {
 	struct ncs_source source; /* must be first: is cast to this struct */
 	struct sim_job job;
 	struct sim_segment **segments; /* by communicator and member */
-	struct sim_states *states;     /* of SIM_CALLS, in place of records */
+	struct sim_states *states;     /* in place of records */
 	/* When a rank first waited because of the fault; UINT64_MAX: none has. */
 	uint64_t visible_ns;
 	double end_ns;                 /* since the job's begin */
@@ -39,8 +39,8 @@ struct sim_source {
 	size_t class_capacity, bucket_capacity;
 };
 
-/* Computes a job; stops the program if there is no memory. All ranks are alive for
- * ever; the process of a rank has pid 1000 plus the rank, and 100 more for each
+/* Computes a job; stops the program if there is no memory. A job without a number of
+ * steps goes on as far as passes come. All ranks are alive for ever; the process of a rank has pid 1000 plus the rank, and 100 more for each
  * number of the job before its own. Free it with sim_source_free(). */
 struct sim_source *sim_source_new(const struct sim_options *options);
 void sim_source_free(struct sim_source *self);
@@ -49,6 +49,18 @@ void sim_source_free(struct sim_source *self);
  * look. */
 void sim_source_forget(struct sim_source *self, unsigned step,
 		       enum sim_past past);
+
+/* Counts an operation of a member in its function and class, with its time; 0: it has
+ * none. */
+void sim_source_count(struct sim_source *self, unsigned comm, unsigned member,
+		      unsigned function, uint64_t bytes, unsigned timing,
+		      uint64_t time_ns);
+
+/* Sets the snapshot to the state of a member at the time of the pass. */
+void sim_source_show(struct sim_source *self, unsigned comm, unsigned member);
+
+/* Whether a record is of the application's thread. */
+bool sim_source_is_call(const struct ncs_record *record);
 
 /* Returns when a step begins, in ns since the job's begin: its first rank may
  * begin with it then. */

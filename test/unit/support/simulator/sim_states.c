@@ -31,6 +31,7 @@ struct job_call {
 	bool is_pair; /* one rank sends to the next */
 	uint64_t sequence_number;
 	uint64_t number;
+	uint64_t bytes;
 	uint64_t *comes;  /* by member */
 	uint64_t *begins; /* on its GPU */
 	uint64_t all_begin;
@@ -86,6 +87,7 @@ static void take(struct sim_job *job, const struct sim_operation *operation)
 		.is_pair = operation->kind == SIM_SEND,
 		.sequence_number = operation->parts->number,
 		.number = comm->operations,
+		.bytes = operation->parts->action->bytes,
 		.comes = sim_alloc(comm->count, sizeof(uint64_t)),
 		.begins = sim_alloc(comm->count, sizeof(uint64_t)),
 		.done = time_ns(operation->parts->end_ns),
@@ -171,9 +173,12 @@ static void fold(struct sim_source *self, const struct job_call *call)
 		if (call->function == NCS_FUNCTION_SEND)
 			past->calls[NCS_FUNCTION_RECV]++;
 		past->steps += 8;
-		past->bytes += SIM_CALL_BYTES;
+		past->bytes += call->bytes;
 		past->latest_ns = call->done;
 		add_times(self, call, i, past, NEVER);
+		sim_source_count(self, call->comm, i, call->function,
+				 call->bytes, NCS_TIMING_PROXY,
+				 call->done - call->comes[i]);
 	}
 }
 
@@ -383,7 +388,9 @@ static void add_channel(struct sim_source *self, const struct job_look *look,
 
 	memset(view, 0, sizeof(*view));
 	if (look->call && has_come(look, look->member))
-		add_times(self, look->call, look->member, &now, look->now_ns);
+		add_times(self, look->call, look->member, &now,
+			  state.state == NCS_CHANNEL_IDLE ? look->now_ns :
+							    state.since_ns);
 	view->channel = (uint8_t)channel;
 	view->send = send;
 	view->peer = (int32_t)(send ? look->after : look->before);
@@ -402,6 +409,7 @@ static void add_channel(struct sim_source *self, const struct job_look *look,
 	if (state.state == NCS_CHANNEL_SEND_PEER_WAIT &&
 	    self->job.options.api_version < 4)
 		view->state = NCS_CHANNEL_SEND_GPU_WAIT;
+	view->time_ns[view->state] += look->now_ns - state.since_ns;
 	view->operation = look->call->number;
 	view->step = state.step;
 	view->nsteps = state.nsteps;
@@ -479,8 +487,8 @@ static void add_operation(struct ncs_snapshot *snapshot,
 	*view = (struct ncs_operation_view){
 		.number = look->call->number,
 		.start_ns = look->call->comes[look->member],
-		.bytes = SIM_CALL_BYTES,
-		.count = SIM_CALL_BYTES / 4 + (fault == SIM_SIZE),
+		.bytes = look->call->bytes,
+		.count = look->call->bytes / 4 + (fault == SIM_SIZE),
 		.event = look->call->sequence_number != NCS_NO_SEQUENCE_NUMBER ?
 				 NCS_EVENT_COLL :
 				 NCS_EVENT_P2P,
@@ -615,6 +623,7 @@ struct sim_source *sim_states_new(const struct sim_options *options)
 	struct sim_options calls = *options;
 
 	calls.shape = SIM_CALLS;
+	calls.has_states = true;
 	calls.transport = SIM_PLAIN;
 	calls.ranks_per_host = options->ranks;
 	calls.launch_ns = LAUNCH_NS;

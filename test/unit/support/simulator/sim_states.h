@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a simulated job of SIM_CALLS: the contents of each rank's segment at
+/* The states of a simulated job of SIM_CALLS or SIM_LOOP: the contents of each rank's segment at
  * any time, without records. Time begins at 0 and advances with the passes.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_STATES_H
@@ -7,7 +7,7 @@
 
 #include "test/unit/support/simulator/sim_source.h"
 
-/* Begins a job with these options, whose shape and transport are not used; free it
+/* Begins a job of SIM_CALLS with these options, whose transport is not used; free it
  * with sim_source_free(). */
 struct sim_source *sim_states_new(const struct sim_options *options);
 

@@ -16,7 +16,7 @@
 #include <wchar.h>
 
 #include "test/unit/support/scripted_source.h"
-#include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/simulator/sim_recording.h"
 #include "test/unit/support/source_synthetic.h"
 #include "test/unit/support/unit.h"
 #include "tui/screen/screen.h"
@@ -2228,20 +2228,19 @@ TEST(keys_move_through_the_recording)
  * must be those of the model that was just filled. */
 TEST(rows_follow_a_model_that_was_filled_anew)
 {
-	struct simulated_options options = simulated_defaults();
+	struct sim_options options =
+		sim_steps(1, NCS_RANKS_WITH_RECORDS_MAX + 1);
 	const struct ncs_replay_part part = { .at = { 0 } };
-	struct simulated_hosts hosts;
+	struct sim_recording written;
 	struct ncs_replay recorded;
 	char directory[] = "/tmp/ncclstat-screens.XXXXXX", why[256];
-	const char *path = hosts.host[0].path;
+	const char *path = written.path[0];
 	const struct ncs_grid *table = &screen.tables[NCS_VIEW_TIMELINE];
 
 	assert_non_null(mkdtemp(directory));
-	options.hosts = 1;
-	options.ranks = NCS_RANKS_WITH_RECORDS_MAX + 1;
-	options.operations = 3;
-	assert_int_equal(simulated_hosts_write(&options, directory, &hosts, why,
-					       sizeof(why)),
+	options.steps = 3;
+	assert_int_equal(sim_recording_write(&written, &options, directory, why,
+					     sizeof(why)),
 			 0);
 	assert_int_equal(ncs_replay_open(&recorded, &path, 1, &part, why,
 					 sizeof(why)),
@@ -2270,6 +2269,7 @@ TEST(rows_follow_a_model_that_was_filled_anew)
 	ncs_replay_close(&recorded);
 	unlink(path);
 	rmdir(directory);
+	sim_recording_release(&written);
 }
 
 TEST(recording_cannot_be_asked_for_settings)
