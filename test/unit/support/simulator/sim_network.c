@@ -146,6 +146,7 @@ void sim_move_on_links(struct sim_job *job, struct sim_operation *operation)
 		find_links(job, operation->comm, &parts[i]);
 		parts[i].end_ns =
 			parts[i].ready_ns + parts[i].wire_ns + parts[i].late_ns;
+		parts[i].came_ns = parts[i].end_ns - 10 * US;
 	}
 	if (operation->kind == SIM_COLLECTIVE) {
 		move_collective(job, operation);
@@ -153,7 +154,7 @@ void sim_move_on_links(struct sim_job *job, struct sim_operation *operation)
 		end_together(operation);
 	} else {
 		parts[1].end_ns = parts[0].end_ns;
-		parts[0].came_ns = parts[1].came_ns = parts[0].end_ns - 10 * US;
+		parts[1].came_ns = parts[0].came_ns;
 	}
 }
 
