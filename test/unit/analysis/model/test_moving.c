@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Bandwidth over the moving part: which operations count, how those of a launch
- * do, and that neither slow first calls nor waits for others spoil it. */
+ * do, and that neither slow first calls nor waits for others spoil it. And the peak of
+ * a communicator's links: when it is that of NVLinks, of network ports, or of neither. */
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/model/communicators.h"
@@ -526,4 +528,130 @@ TEST(buffered_or_lone_transfer_tells_no_bandwidth)
 	assert_int_equal(ncs_moving_figures(*state, NCS_FUNCTION_RECV, NULL, 0)
 				 .operations,
 			 0);
+}
+
+/* --- Peaks ---------------------------------------------------------------- */
+
+static struct ncs_rank members[RANKS];
+static struct ncs_rank *ranks[RANKS];
+static struct ncs_communicator communicator;
+
+/* A communicator on one machine, each of whose GPUs has NVLinks to the others. */
+static int set_links(void **state)
+{
+	(void)state;
+	memset(members, 0, sizeof(members));
+	for (unsigned i = 0; i < RANKS; i++) {
+		struct ncs_rank *rank = &members[i];
+
+		rank->now.identity.known = NCS_KNOWN_NNODES | NCS_KNOWN_NRANKS;
+		rank->now.identity.nnodes = 1;
+		rank->now.identity.nranks = RANKS;
+		rank->peaks = (struct ncs_rank_peaks){
+			.network_mb_s = 50000,
+			.nvlink_mb_s = 478116,
+			.own = UINT64_C(1) << i,
+			.reach = 0xff & ~(UINT64_C(1) << i),
+		};
+		snprintf(rank->process.host, sizeof(rank->process.host), "n1");
+		ranks[i] = rank;
+	}
+	communicator = (struct ncs_communicator){
+		.ranks = ranks,
+		.rank_count = RANKS,
+		.identity = &members[0].now.identity,
+	};
+	return 0;
+}
+
+static void assert_peak(enum ncs_peak_link link, double gigabytes)
+{
+	struct ncs_peak peak = ncs_communicator_peak(&communicator);
+
+	assert_int_equal(peak.link, link);
+	assert_true(peak.gigabytes > gigabytes - 1e-9 &&
+		    peak.gigabytes < gigabytes + 1e-9);
+}
+
+TEST_WITH(nvlinks_are_the_peak_of_one_machine, set_links, NULL)
+{
+	assert_peak(NCS_PEAK_NVLINK, 478.116);
+	/* The GPU with the fewest links holds up the others. */
+	members[2].peaks.nvlink_mb_s = 200000;
+	assert_peak(NCS_PEAK_NVLINK, 200);
+}
+
+TEST_WITH(network_is_the_peak_of_several_machines, set_links, NULL)
+{
+	for (unsigned i = 0; i < RANKS; i++)
+		members[i].now.identity.nnodes = 2;
+	assert_peak(NCS_PEAK_NETWORK, 50);
+	members[1].peaks.network_mb_s = 12500;
+	members[3].peaks.network_mb_s = 0;
+	assert_peak(NCS_PEAK_NETWORK, 12.5);
+	for (unsigned i = 0; i < RANKS; i++)
+		members[i].peaks.network_mb_s = 0;
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+}
+
+TEST_WITH(gpu_that_is_not_told_of_leaves_no_peak, set_links, NULL)
+{
+	members[3].peaks = (struct ncs_rank_peaks){ .network_mb_s = 50000 };
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+}
+
+TEST_WITH(gpu_without_nvlink_leaves_no_peak, set_links, NULL)
+{
+	members[3].peaks.nvlink_mb_s = 0;
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+}
+
+/* Two pairs with bridges: neither sends to the other by NVLink. */
+TEST_WITH(pairs_of_gpus_leave_no_peak, set_links, NULL)
+{
+	for (unsigned i = 0; i < RANKS; i++)
+		members[i].peaks.reach = UINT64_C(1) << (i ^ 1);
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+	communicator.rank_count = members[0].now.identity.nranks = 2;
+	assert_peak(NCS_PEAK_NVLINK, 478.116);
+}
+
+/* Two agents, each of which sees one GPU, give both the same bit. */
+TEST_WITH(ranks_of_two_agents_leave_no_peak, set_links, NULL)
+{
+	for (unsigned i = 0; i < RANKS; i++) {
+		members[i].peaks.own = 1;
+		members[i].peaks.reach = 0;
+	}
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+}
+
+TEST_WITH(traffic_through_a_network_leaves_no_peak, set_links, NULL)
+{
+	members[1].now.channel_count = 2;
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+}
+
+TEST_WITH(ranks_of_two_machines_leave_no_peak, set_links, NULL)
+{
+	snprintf(members[2].process.host, sizeof(members[2].process.host),
+		 "n2");
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+}
+
+TEST_WITH(ranks_that_are_not_seen_leave_no_peak, set_links, NULL)
+{
+	communicator.rank_count = RANKS - 1;
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+	communicator.rank_count = RANKS;
+	members[0].now.identity.known = NCS_KNOWN_NNODES;
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+	members[0].now.identity.known = 0;
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
+}
+
+TEST_WITH(rank_alone_has_no_peak, set_links, NULL)
+{
+	communicator.rank_count = members[0].now.identity.nranks = 1;
+	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }

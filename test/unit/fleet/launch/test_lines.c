@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the lines that carry a stream: what is written is read back from any
  * pieces and behind any label, damaged lines are noticed, and the order tells
- * of lines that are lost, repeated or of another agent. */
+ * of lines that are lost, repeated or of another agent. And of the orders of a
+ * head: any bytes may come, in any pieces. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -430,4 +431,58 @@ TEST(random_bytes_do_no_harm)
 		}
 	}
 	assert_true(lines > 0);
+}
+
+/* --- Orders --------------------------------------------------------------- */
+
+static struct ncs_orders take_orders(const char *text, size_t piece)
+{
+	struct ncs_orders orders = { 0 };
+	size_t left = strlen(text);
+
+	for (; left > 0; text += piece, left -= piece) {
+		if (piece > left)
+			piece = left;
+		ncs_orders_take(&orders, text, piece);
+	}
+	return orders;
+}
+
+TEST(an_order_may_come_in_pieces)
+{
+	for (size_t piece = 1; piece < 9; piece++)
+		assert_true(take_orders("\n\npack\n", piece).packs);
+}
+
+TEST(what_is_no_order_is_left_out)
+{
+	char line[300];
+
+	assert_false(take_orders("", 1).packs);
+	assert_false(take_orders("pack", 3).packs);
+	assert_false(take_orders("packs\nunpack\n pack\n1\n", 7).packs);
+	memset(line, 'x', sizeof(line));
+	memcpy(line + sizeof(line) - 6, "pack\n", 6);
+	assert_false(take_orders(line, 50).packs);
+	memcpy(line + sizeof(line) - 7, "\npack\n", 7);
+	assert_true(take_orders(line, 50).packs);
+}
+
+TEST(any_bytes_leave_bounded_orders)
+{
+	static const char alphabet[] = "pack\n\n pack\0x";
+	struct ncs_orders orders = { 0 };
+	uint32_t seed = 7;
+
+	for (int i = 0; i < 200000; i++) {
+		char byte;
+
+		seed = seed * 1664525u + 1013904223u;
+		byte = alphabet[(seed >> 16) % sizeof(alphabet)];
+		ncs_orders_take(&orders, &byte, 1);
+		assert_true(orders.used <= sizeof(orders.line));
+	}
+	orders.packs = false;
+	ncs_orders_take(&orders, "\npack\n", 6);
+	assert_true(orders.packs);
 }
