@@ -361,6 +361,12 @@ static void find_waits(struct ncs_cost *cost)
 		add_waits(cost, i);
 }
 
+/* Returns for which share of the time others waited for a rank at most. */
+static double most_waited(const struct ncs_cost *cost, size_t i)
+{
+	return cost->clues[i].most_waited_ns / window_ns(cost);
+}
+
 /* Returns whether others waited for a rank for much of the time, and next to nothing of
  * that goes away if the job is without a share of its time. */
 static bool is_wait_unexplained(const struct ncs_cost *cost, size_t i,
@@ -391,8 +397,7 @@ static bool is_contradicted(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
 
-	return view->share > cost->clues[i].most_waited_ns / window_ns(cost) +
-				     NCS_COST_LEAST / 100. ||
+	return view->share > most_waited(cost, i) + NCS_COST_LEAST / 100. ||
 	       is_too_little(cost, i) ||
 	       is_wait_unexplained(cost, i, view->most_here);
 }
@@ -534,12 +539,13 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 		any |= is_bounded(&cost->ranks[i]);
 	}
 	/* Others may wait where they seem to work: at most, none works longer than the
-	 * others without the rank. */
+	 * others without the rank, and nobody waits for it. */
 	most = any ? run_without(cost, at_once(cost), BY_ALL) : 0;
 	for (size_t i = 0; i < at_once(cost); i++)
 		if (is_asked(cost, i, rank) && is_bounded(&cost->ranks[i]))
 			widen(&cost->ranks[i],
-			      fmax(most, cost->ranks[i].share));
+			      fmax(cost->ranks[i].share,
+				   fmin(most, most_waited(cost, i))));
 	for (size_t k = 1; any && k < SETTINGS; k++) {
 		/* The last one leaves a bound from above alone. */
 		for (size_t i = 0; k == SETTINGS - 1 && i <= last; i++)
