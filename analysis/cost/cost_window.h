@@ -8,7 +8,7 @@
 #include "analysis/cost/cost.h"
 
 /* An anchor is so many launches back at most: the search for it takes as long. */
-#define NCS_COST_DEPTH_MOST 70u
+#define NCS_COST_DEPTH_MOST 250u
 
 /* No launch, no class, no place. */
 #define NCS_COST_NONE UINT32_MAX
