@@ -104,7 +104,7 @@ static double contrast_of(const struct period_search *search, uint32_t period)
 }
 
 /* Returns the shortest of the lengths up to `most` that fit about as well as the best;
- * but none that misses how gaps differ within a step. */
+ * but none that misses how gaps differ within a step, unless they are about as even. */
 static uint32_t choose_period(const struct period_search *search, uint32_t most)
 {
 	const double *unlikeness = search->unlikeness;
@@ -132,6 +132,7 @@ static uint32_t choose_period(const struct period_search *search, uint32_t most)
 	for (uint32_t p = 1; p < longest; p++)
 		if (unlikeness[p] <= limit &&
 		    (contrast < GAP_MOST / 2 ||
+		     search->unevenness[p] <= 1.25 * evenest ||
 		     contrast_of(search, p) >= contrast / 2))
 			return p;
 	return longest;
