@@ -15,7 +15,6 @@
 
 /* More that is known of a cost. */
 struct clues {
-	bool is_sure; /* it costs something, but for what times leave open */
 	/* How long others waited for the rank, or for each one: in operations of several
 	 * ranks; and at most, with messages, which may overlap, and unless data was
 	 * late. */
@@ -415,7 +414,6 @@ static void tell(struct ncs_cost *cost, size_t i)
 	view->window_ns = window_ns(cost);
 	view->steps_ns = steps_ns(cost);
 	draw_bounds(cost, view);
-	cost->clues[i].is_sure = view->least >= NCS_COST_LEAST / 100.;
 	view->least = fmin(view->least, view->share);
 	view->most = fmax(view->most, view->share);
 	view->least_here = view->most_here = view->share;
@@ -467,9 +465,7 @@ static bool is_open(const struct ncs_cost *cost, size_t i)
 
 	return (i < at_once(cost) && is_too_little(cost, i)) ||
 	       (view->most >= NCS_COST_SHARE / 100. &&
-		(view->most - view->least >= NCS_MOST / 100. ||
-		 (view->least < NCS_COST_LEAST / 100. &&
-		  (cost->clues[i].is_sure || view->least < -NCS_COST_SHARE / 100.))));
+		view->most - view->least >= NCS_MOST / 100.);
 }
 
 /* Decides by the bounds of a rank; if they tell no cost, that is for this reason. */
