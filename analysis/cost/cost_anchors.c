@@ -380,8 +380,7 @@ static double shared_median(struct choice *choice, const float *since_ns,
 static void compare_on_rank(struct choice *choice,
 			    const struct ncs_cost_score *best,
 			    const struct ncs_cost_score *other, uint32_t place,
-			    uint32_t *all, uint32_t *both, double *best_ns,
-			    double *other_ns)
+			    uint32_t *all, uint32_t *both)
 {
 	double best_work_ns =
 		shared_median(choice, best->since_ns, other->since_ns, place);
@@ -397,8 +396,6 @@ static void compare_on_rank(struct choice *choice,
 		if (isnan(best->since_ns[i]) || isnan(other->since_ns[i]))
 			continue;
 		choice->values[(*both)++] = others_ns - apart_ns;
-		*best_ns += apart_ns;
-		*other_ns += others_ns;
 	}
 }
 
@@ -409,16 +406,12 @@ static bool is_alike(struct choice *choice, const struct ncs_cost_score *best,
 {
 	uint32_t all = 0, both = 0;
 	double mean_ns = 0, square = 0, *differences = choice->values;
-	double best_ns = 0, other_ns = 0;
 
 	if (other->score_ns > 1.5 * limit_ns)
 		return false;
 	for (uint32_t r = 0; r < choice->of.class->rank_count; r++)
-		compare_on_rank(choice, best, other, r, &all, &both, &best_ns,
-				&other_ns);
-	/* It must also explain the few events that are far from usual. */
-	if (2 * both < all ||
-	    other_ns > 1.5 * (best_ns + both * (double)NCS_COST_ALIKE_NS))
+		compare_on_rank(choice, best, other, r, &all, &both);
+	if (2 * both < all)
 		return false;
 	if (both < 2 * NCS_COST_STEPS)
 		return other->score_ns <= limit_ns;
