@@ -388,7 +388,7 @@ double ncs_cost_mapped_ns(struct ncs_cost_works *works,
 	if (own->seen_count > 0 && seen > 0 && 2 * seen + 1 >= count)
 		return ncs_cost_median(works->scratch, seen);
 	ns = kind->event == NCS_COST_READY ?
-		     at_others_pace(works, kind->class, place, ns) :
+		     fmin(ns, at_others_pace(works, kind->class, place, ns)) :
 		     fmax(ns, 0);
 	return own->seen_count > 0 ?
 		       fmin(ns, others_most(works, kind, anchor, place)) :
