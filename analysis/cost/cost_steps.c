@@ -16,7 +16,8 @@ struct search {
 	uint64_t *signatures; /* by rank: of the kinds of its launches */
 	uint32_t *rows; /* by rank: the launch that the commonest row begins with */
 	uint32_t *turns; /* by rank: the position of that */
-	uint64_t *words; /* of as many launches as a rank has at most */
+	uint64_t *words; /* of as many launches as a rank has at most … */
+	uint64_t *names; /* … and queues */
 	uint32_t *positions; /* by operation: what its launches have */
 	size_t class_capacity;
 };
@@ -34,19 +35,20 @@ launches_of(const struct search *search, const struct ncs_cost_rank *rank)
 	return &search->window->launches[rank->first];
 }
 
-/* Returns a hash of the tokens that a rank launches often, in any order. */
+/* Returns a hash of the tokens that a rank launches often in a queue, or in all if that is
+ * NONE, in any order. */
 static uint64_t sign(const struct search *search,
-		     const struct ncs_cost_rank *rank)
+		     const struct ncs_cost_rank *rank, uint32_t queue)
 {
 	const struct ncs_cost_launch *launches = launches_of(search, rank);
 	uint64_t signature = 0;
-	uint32_t same = 0;
+	uint32_t count = 0, same = 0;
 
 	for (uint32_t i = 0; i < rank->count; i++)
-		search->words[i] = launches[i].token;
-	qsort(search->words, rank->count, sizeof(*search->words),
-	      compare_words);
-	for (uint32_t i = 0; i < rank->count; i++) {
+		if (queue == NCS_COST_NONE || launches[i].queue == queue)
+			search->words[count++] = launches[i].token;
+	qsort(search->words, count, sizeof(*search->words), compare_words);
+	for (uint32_t i = 0; i < count; i++) {
 		same = i > 0 && search->words[i] == search->words[i - 1] ?
 			       same + 1 :
 			       1;
@@ -55,6 +57,29 @@ static uint64_t sign(const struct search *search,
 			signature = ncs_hash_add(signature, search->words[i]);
 	}
 	return signature;
+}
+
+/* Tells launches of different queues of a rank apart, by what is often launched there; of
+ * queues where that is the same, by their first use. The first use alone depends on where
+ * in a step the window begins. */
+static void name_queues(const struct search *search,
+			const struct ncs_cost_rank *rank)
+{
+	struct ncs_cost_launch *launches =
+		&search->window->launches[rank->first];
+	uint64_t *names = search->names;
+
+	for (uint32_t q = 0; q < rank->queue_count; q++) {
+		uint32_t before = 0;
+
+		names[q] = sign(search, rank, q);
+		for (uint32_t i = 0; i < q; i++)
+			before += names[i] == names[q];
+		for (uint32_t i = 0; i < rank->count; i++)
+			if (launches[i].queue == q)
+				launches[i].token = ncs_hash_add(
+					launches[i].token, names[q] + before);
+	}
 }
 
 /* --- The step ------------------------------------------------------------- */
@@ -392,7 +417,8 @@ static int find_groups(struct search *search, uint32_t *ranks,
 
 	for (uint32_t r = 0; r < rank_count; r++)
 		search->signatures[ranks[r]] =
-			sign(search, &search->window->ranks[ranks[r]]);
+			sign(search, &search->window->ranks[ranks[r]],
+			     NCS_COST_NONE);
 	while (!error && rank_count > 0) {
 		uint64_t signature = search->signatures[ranks[0]];
 		uint32_t count = 0, others = 0;
@@ -474,9 +500,11 @@ static int search_steps(struct search *search)
 	uint32_t count = 0;
 	int error = ranks ? 0 : -ENOMEM;
 
-	for (uint32_t r = 0; !error && r < window->rank_count; r++)
+	for (uint32_t r = 0; !error && r < window->rank_count; r++) {
+		name_queues(search, &window->ranks[r]);
 		if (window->ranks[r].count > 0)
 			ranks[count++] = r;
+	}
 	if (!error)
 		error = find_groups(search, ranks, count, false);
 	free(ranks);
@@ -500,15 +528,17 @@ int ncs_cost_find_steps(struct ncs_cost_window *window)
 	search.rows = calloc(ranks, sizeof(*search.rows));
 	search.turns = calloc(ranks, sizeof(*search.turns));
 	search.words = calloc(most, sizeof(*search.words));
+	search.names = calloc(most, sizeof(*search.names));
 	search.positions =
 		calloc(window->operation_count + 1, sizeof(*search.positions));
 	if (search.signatures && search.rows && search.turns && search.words &&
-	    search.positions)
+	    search.names && search.positions)
 		error = search_steps(&search);
 	free(search.signatures);
 	free(search.rows);
 	free(search.turns);
 	free(search.words);
+	free(search.names);
 	free(search.positions);
 	return error;
 }

@@ -88,7 +88,7 @@ static bool is_one_launch(const struct ncs_cost_item *a,
 
 /* --- Launches ------------------------------------------------------------- */
 
-/* Numbers of a rank's streams or communicators, by their first use. */
+/* Numbers of a rank's streams or queues, by their first use. */
 struct first_use {
 	struct {
 		uint64_t name;
@@ -226,8 +226,8 @@ static int make_rank(struct ncs_cost_window *window,
 		     uint64_t base_ns)
 {
 	struct ncs_cost_rank *rank = &window->ranks[index];
-	struct first_use comms = { 0 }, streams = { 0 };
-	size_t comm, stream, end;
+	struct first_use queues = { 0 }, streams = { 0 };
+	size_t queue, stream, end;
 	int error = 0;
 
 	rank->first = (uint32_t)window->launch_count;
@@ -242,20 +242,23 @@ static int make_rank(struct ncs_cost_window *window,
 				break;
 		make_launch(window, first, end - *at, base_ns);
 		launch->operations = (uint32_t)*at;
-		error = number_of(&comms, first->part->comm_id, &comm);
+		error = number_of(&queues,
+				  ncs_hash_add(ncs_hash(first->part->comm_id),
+					       first->stream),
+				  &queue);
 		if (!error)
 			error = number_of(&streams, first->stream, &stream);
 		if (error)
 			break;
-		launch->token =
-			ncs_hash_add(ncs_hash_add(launch->token, comm), stream);
+		launch->queue = (uint32_t)queue;
 		launch->before = streams.all[stream].latest;
 		streams.all[stream].latest =
 			(uint32_t)(launch - window->launches);
 	}
 	rank->count = (uint32_t)window->launch_count - rank->first;
+	rank->queue_count = (uint32_t)queues.count;
 	censor(window, rank);
-	free(comms.all);
+	free(queues.all);
 	free(streams.all);
 	return error;
 }

@@ -30,6 +30,7 @@ struct ncs_cost_launch {
 	uint64_t token;
 	uint64_t bytes;
 	uint32_t rank;       /* index */
+	uint32_t queue;      /* of its rank: its communicator on its stream */
 	uint32_t before;     /* the launch before on its stream, or NONE */
 	uint32_t operations; /* the first of its own, in the window's list */
 	uint32_t operation_count;
@@ -65,6 +66,7 @@ struct ncs_cost_operation {
 struct ncs_cost_rank {
 	uint32_t number;       /* of the job */
 	uint32_t first, count; /* its launches, in the order of calls */
+	uint32_t queue_count;
 	uint32_t regular, regular_count; /* in the list of regular launches */
 	uint32_t class_index;            /* NONE: it repeats in no step */
 	uint32_t class_place;            /* among the ranks of the class */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/cost/cost_window.h"
+#include "ncclstat/abi_values.h"
 #include "test/unit/support/simulator/sim_parts.h"
 #include "test/unit/support/unit.h"
 
@@ -145,4 +146,67 @@ TEST(a_root_that_serves_the_others_does_what_none_does)
 		assert_int_equal(window.classes[1].rank_count, 3);
 		ncs_cost_window_release(&window);
 	}
+}
+
+/* Each rank has two communicators, of which another one comes first. */
+TEST(communicators_are_told_apart_wherever_a_step_is_cut)
+{
+	struct sim_options options = sim_plain(SIM_TENSOR, 1);
+	struct ncs_cost_window window;
+
+	options.communicators = 2;
+	for (size_t skipped = 0; skipped < 60; skipped++) {
+		make(&window, &options, skipped);
+		assert_int_equal(window.class_count, 1);
+		assert_int_equal(window.classes[0].rank_count, 4);
+		assert_same_positions(&window);
+		ncs_cost_window_release(&window);
+	}
+}
+
+#define STEPS 60u
+
+/* Adds launches of a rank that it shares with none. A letter is the size, its case the
+ * communicator. */
+static void add_step(struct ncs_cost_part *parts, size_t *count, uint32_t rank,
+		     const char *step)
+{
+	for (; *step; step++) {
+		uint64_t number = *count;
+		uint64_t at_ns = UINT64_C(1000000) * (1 + number);
+
+		parts[(*count)++] = (struct ncs_cost_part){
+			.comm_id = 2 * rank + (*step >= 'a'),
+			.number = number,
+			.bytes = (uint64_t)*step,
+			.stream = 1,
+			.call_ns = at_ns,
+			.launched_ns = at_ns + 10000,
+			.begin_ns = at_ns + 100000,
+			.end_ns = at_ns + 200000,
+			.rank = rank,
+			.members = 1,
+			.peer = -1,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+		};
+	}
+}
+
+TEST(a_rank_that_launches_a_little_more_names_communicators_alike)
+{
+	static struct ncs_cost_part parts[2 * STEPS * 5];
+	struct ncs_cost_window window;
+	size_t count = 0;
+
+	for (uint32_t rank = 0; rank < 2; rank++)
+		for (unsigned i = 0; i < STEPS; i++) {
+			add_step(parts, &count, rank,
+				 rank == 1 && i == 0 ? "CD" : "abCD");
+			if (rank == 1 && i % 20 == 7)
+				add_step(parts, &count, rank, "l");
+		}
+	assert_int_equal(ncs_cost_window_make(&window, parts, count), 0);
+	assert_int_equal(ncs_cost_find_steps(&window), 0);
+	assert_one_class(&window, 2, 4);
+	ncs_cost_window_release(&window);
 }
