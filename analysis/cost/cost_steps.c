@@ -3,6 +3,7 @@
  * outside the step (a barrier, an evaluation) get no position, and do not move those
  * that follow. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/base/collective_waits.h"
@@ -452,18 +453,68 @@ static void distinguish_roots(struct search *search, const uint32_t *ranks,
 	}
 }
 
+/* Returns the share of a rank's launches that end a row of `period` which the row before
+ * was like. */
+static double repeating(const struct search *search, uint32_t index,
+			uint32_t period)
+{
+	const struct ncs_cost_rank *rank = &search->window->ranks[index];
+	const struct ncs_cost_launch *at = launches_of(search, rank);
+	uint32_t like = 0, count = 0;
+
+	for (uint32_t i = period; i < rank->count; i++) {
+		like = at[i].token == at[i - period].token ? like + 1 : 0;
+		count += like >= period;
+	}
+	return rank->count < 2 * period ?
+		       1 :
+		       count / (rank->count + 1. - 2 * period);
+}
+
+/* Moves ranks that repeat in `period` launches to the front of a list, or those that do not
+ * if its first does not. Returns their number. Launches now and then of some ranks alone
+ * make no difference. */
+static uint32_t split(const struct search *search, uint32_t *ranks,
+		      uint32_t rank_count, uint32_t period)
+{
+	double of_first = repeating(search, ranks[0], period);
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < rank_count; r++) {
+		uint32_t rank = ranks[r];
+
+		if (fabs(repeating(search, rank, period) - of_first) > 0.5)
+			continue;
+		ranks[r] = ranks[count];
+		ranks[count++] = rank;
+	}
+	return count;
+}
+
 /* Finds the classes of ranks that launch the same. Ranks that reduce gradients together do
  * the same work, even if one of them also broadcasts its buffers. Where most data goes to
- * or from a root, the root may have work of its own, as a parameter server has. */
+ * or from a root, the root may have work of its own, as a parameter server has. Stages of a
+ * pipeline may launch the same in steps of different lengths. */
 static int find_classes(struct search *search, uint32_t *ranks,
 			uint32_t rank_count, bool with_roots)
 {
 	struct ncs_cost_window *window = search->window;
 	size_t first = window->class_count;
-	uint32_t period;
+	uint32_t period, own, count;
 	int error = ncs_cost_find_period(window, ranks, rank_count, &period);
 
-	if (!error && period > 0 && !with_roots &&
+	if (!error)
+		error = ncs_cost_find_period(window, ranks, 1, &own);
+	if (error)
+		return error;
+	count = split(search, ranks, rank_count, own < period ? own : period);
+	if (count < rank_count) {
+		error = find_classes(search, ranks, count, with_roots);
+		return error ? error :
+			       find_classes(search, ranks + count,
+					    rank_count - count, with_roots);
+	}
+	if (period > 0 && !with_roots &&
 	    !meets_without_root(search, &window->ranks[ranks[0]], period)) {
 		distinguish_roots(search, ranks, rank_count);
 		return find_groups(search, ranks, rank_count, true);

@@ -210,3 +210,33 @@ TEST(a_rank_that_launches_a_little_more_names_communicators_alike)
 	assert_one_class(&window, 2, 4);
 	ncs_cost_window_release(&window);
 }
+
+/* Stages of a pipeline, one forward, one backward: a later stage has fewer microbatches
+ * forward first. Rank 2 logs now and then, rank 3 begins later. */
+TEST(ranks_of_unlike_steps_are_classes_of_their_own)
+{
+	static const char *const steps[] = { "rsrsxyxyRSRSD", "rsxyxyxyRSD" };
+	static struct ncs_cost_part parts[4 * STEPS * 14];
+	struct ncs_cost_window window;
+
+	for (uint32_t ranks = 2; ranks <= 4; ranks += 2) {
+		size_t count = 0;
+
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			for (unsigned i = rank == 3 ? STEPS / 2 : 0; i < STEPS;
+			     i++) {
+				add_step(parts, &count, rank, steps[rank > 0]);
+				if (rank == 2 && i % 20 == 7)
+					add_step(parts, &count, rank, "l");
+			}
+		assert_int_equal(ncs_cost_window_make(&window, parts, count),
+				 0);
+		assert_int_equal(ncs_cost_find_steps(&window), 0);
+		assert_int_equal(window.class_count, 2);
+		assert_int_equal(window.classes[0].period, 13);
+		assert_int_equal(window.classes[0].rank_count, 1);
+		assert_int_equal(window.classes[1].period, 11);
+		assert_int_equal(window.classes[1].rank_count, ranks - 1);
+		ncs_cost_window_release(&window);
+	}
+}
