@@ -131,14 +131,15 @@ static bool parse_duration(const char *text, uint64_t *duration_ns)
 	const char *suffix;
 	uint64_t number;
 
-	if (!parse_number(text, &number, &suffix) ||
-	    number > SLOW_MAX_S * UINT64_C(1000000))
+	if (!parse_number(text, &number, &suffix))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(suffix, units[i].suffix) != 0)
 			continue;
+		if (number > SLOW_MAX_S * UINT64_C(1000000000) / units[i].ns)
+			return false;
 		*duration_ns = number * units[i].ns;
-		return *duration_ns <= SLOW_MAX_S * UINT64_C(1000000000);
+		return true;
 	}
 	return false;
 }

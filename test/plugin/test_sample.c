@@ -535,12 +535,12 @@ static void check_kept_for_being_slow(struct guest *guest, enum ncs_event event)
 	CHECK(!is_left_out(&found), "the child's record is there");
 }
 
+/* Plays an operation that takes at least twice the time that *argument is, in ns. */
 static void play_slowly(void *argument)
 {
 	struct guest guest;
 	void *coll, *op, *other, *steps[2];
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, GUEST_COLL_ELEMENTS);
 	stop(&guest, coll);
@@ -548,7 +548,7 @@ static void play_slowly(void *argument)
 	record(&guest, op, NCCL_STATE_OP_IN_PROGRESS);
 	steps[0] = start_step(&guest, op, 0);
 	steps[1] = start_step(&guest, op, 1);
-	wait_ns(2 * SLOW_NS);
+	wait_ns(2 * *(const uint64_t *)argument);
 	stop(&guest, steps[0]);
 	check_kept_for_being_slow(&guest, NCS_EVENT_PROXY_STEP);
 	/* From then on, all of its children are kept. */
@@ -616,10 +616,20 @@ static void play_a_late_part(void *argument)
 
 TEST(slow_operations_are_kept_and_represent_only_themselves)
 {
+	uint64_t slow_ns = SLOW_NS;
+
 	sample("16384", SLOW);
-	scenario_play(play_slowly, NULL);
+	scenario_play(play_slowly, &slow_ns);
 	scenario_play(play_a_slow_kernel, NULL);
 	scenario_play(play_a_late_part, NULL);
+}
+
+TEST(without_a_valid_time_operations_are_slow_from_the_default_on)
+{
+	uint64_t default_ns = 10000000;
+
+	sample("16384", "86401s");
+	scenario_play(play_slowly, &default_ns);
 }
 
 static uint64_t monotonic_ns(void)
