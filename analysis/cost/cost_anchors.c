@@ -332,17 +332,33 @@ static int compare_scores(const void *a, const void *b)
 	return (int)y->anchor.event - (int)x->anchor.event;
 }
 
+/* Returns how many launches back what readiness depends on may be. */
+static uint32_t near_of(const struct ncs_cost_class *class)
+{
+	uint32_t near = 2 * class->period + 2;
+
+	return near < NCS_COST_DEPTH_MOST ? near : NCS_COST_DEPTH_MOST;
+}
+
+/* Returns the number of candidates of a class at most. */
+static size_t candidates_of(const struct ncs_cost_class *class)
+{
+	uint32_t near = near_of(class);
+	uint32_t ends = near > class->depth ? near : class->depth;
+	uint32_t ready = near < class->period ? near : class->period - 1;
+
+	return ends + ready + 1;
+}
+
 /* An anchor may be any event of the rank's latest launches. Readiness a step or more
  * before is left out, and an end after which work would take longer than a step: all
  * ranks have one period, so they would always fit. */
 static void score_candidates(struct choice *choice)
 {
 	const struct ncs_cost_class *class = choice->of.class;
-	uint32_t near = 2 * class->period + 2;
+	uint32_t near = near_of(class);
 	bool is_call = choice->of.event == NCS_COST_CALL;
 
-	if (near > NCS_COST_DEPTH_MOST)
-		near = NCS_COST_DEPTH_MOST;
 	choice->count = 0;
 	for (uint32_t r = 0; r < class->rank_count; r++)
 		choice->nearest[r].work_ns = INFINITY;
@@ -374,9 +390,9 @@ static double shared_median(struct choice *choice, const float *since_ns,
 	return count > 0 ? ncs_cost_median(choice->more_values, count) : NAN;
 }
 
-/* Adds the differences of the distances from two candidates' works on the events of a rank
- * that know both. The works are those of these events: by all of its own, the one that
- * knows fewer would fit them better. */
+/* Adds the differences of the distances from two candidates' works on the events of a
+ * rank that know both. The works are those of these events: by all of its own, the one
+ * that knows fewer would fit them better. */
 static void compare_on_rank(struct choice *choice,
 			    const struct ncs_cost_score *best,
 			    const struct ncs_cost_score *other, uint32_t place,
@@ -486,14 +502,15 @@ static int choose_class(struct choice *choice,
 	const struct ncs_cost_class *class = of->class;
 	size_t ranks = class->rank_count;
 	size_t room = choice->instance_room = ranks * NCS_COST_LOOKED_AT;
-	size_t values = room > CANDIDATES ? room : CANDIDATES;
+	size_t candidates = candidates_of(class);
+	size_t values = room > candidates ? room : candidates;
 	int error = -ENOMEM;
 
 	of->instances = calloc(room, sizeof(*of->instances));
 	of->first = calloc(ranks + 1, sizeof(*of->first));
 	choice->spreads_ns =
-		calloc(CANDIDATES * ranks, sizeof(*choice->spreads_ns));
-	choice->since_ns = calloc(CANDIDATES * room, sizeof(*choice->since_ns));
+		calloc(candidates * ranks, sizeof(*choice->spreads_ns));
+	choice->since_ns = calloc(candidates * room, sizeof(*choice->since_ns));
 	choice->values = calloc(values, sizeof(*choice->values));
 	choice->more_values = calloc(values, sizeof(*choice->more_values));
 	choice->ranks = calloc(2 * ranks, sizeof(*choice->ranks));

@@ -483,7 +483,8 @@ static uint32_t split(const struct search *search, uint32_t *ranks,
 	for (uint32_t r = 0; r < rank_count; r++) {
 		uint32_t rank = ranks[r];
 
-		if (fabs(repeating(search, rank, period) - of_first) > 0.5)
+		if (fabs(repeating(search, rank, period) - of_first) >
+		    NCS_MOST / 100.)
 			continue;
 		ranks[r] = ranks[count];
 		ranks[count++] = rank;

@@ -7,7 +7,8 @@
 
 #include "analysis/cost/cost.h"
 
-/* An anchor is so many launches back at most: the search for it takes as long. */
+/* An anchor is so many launches back at most: the search for it takes as long, and
+ * memory, which is 120 KB for each rank of a class with so long a step. */
 #define NCS_COST_DEPTH_MOST 250u
 
 /* No launch, no class, no place. */

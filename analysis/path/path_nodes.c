@@ -133,8 +133,7 @@ static bool is_same(const struct ncs_path_channel *a,
 	       a->peer == b->peer;
 }
 
-/* Adds the time of a channel to those that it had before. What there is no room
- * for is left out. */
+/* Adds the time of a channel to those that it had before, unless there is no room. */
 static void add_to_channel(struct ncs_path_nodes *nodes,
 			   const struct ncs_path_channel *channel)
 {

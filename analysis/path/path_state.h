@@ -256,9 +256,8 @@ struct ncs_path_sums {
 struct ncs_path_nodes {
 	uint64_t first; /* oldest operation that is not added up */
 	uint64_t next;  /* index of the next operation */
-	struct ncs_path_operation
-		*operations; /* by index % NCS_PATH_OPERATIONS */
-	/* By index % NCS_PATH_OPERATIONS, then by run. */
+	/* By index % NCS_PATH_OPERATIONS; of `all` then by run. */
+	struct ncs_path_operation *operations;
 	struct ncs_path_node *all;
 	uint64_t *walk; /* operations of a path, backwards */
 	struct ncs_path_sums sums[NCS_PATH_RUNS];

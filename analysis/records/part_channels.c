@@ -194,10 +194,7 @@ void ncs_part_channels_link(const struct ncs_part_channels *channels,
 		link->channels++;
 		link->steps += (uint32_t)channel->steps;
 		moments[place] += since(channel, begin_ns);
-		waits[place] +=
-			(double)channel->wait_ns[channel->send ?
-							 NCS_CHANNEL_SEND_WAIT :
-							 NCS_CHANNEL_RECV_WAIT];
+		waits[place] += (double)channel->wait_ns[NCS_CHANNEL_RECV_WAIT];
 		unknown[place] |= channel->moments != channel->steps;
 	}
 	for (uint32_t i = 0; i < part->link_count; i++) {

@@ -73,8 +73,8 @@ struct ncs_part_link {
 	bool send;
 	uint16_t channels;
 	uint32_t steps;
-	float wait_ns;    /* mean time that a step was on the network (send), or
-			   * that its buffer waited for data */
+	float wait_ns; /* mean time that a step's buffer waited for data; 0 of
+			   * what is sent */
 	uint64_t mean_ns; /* mean time at which the network had the data, or at
 			   * which data came; 0 if not known of all steps */
 };
