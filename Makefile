@@ -125,9 +125,10 @@ HOT_CFLAGS := -fno-jump-tables
 # thread-local words must not call __tls_get_addr, which may call malloc.
 # Functions that the plugin does not call are left out of it.  With 16 bytes of
 # alignment, a callback takes up to a seventh longer if it happens to begin in
-# the other half of 32.
+# the other half of 32; with a line's, the lines that it takes do not depend on
+# the functions before it.
 PIC_CFLAGS := -fPIC -ftls-model=initial-exec -ffunction-sections \
-	-falign-functions=32 $(HOT_CFLAGS)
+	-falign-functions=64 $(HOT_CFLAGS)
 # One segment for code and constants saves the space between them.
 PLUGIN_LDFLAGS := -shared -Wl,-z,nodelete -Wl,-z,now -Wl,--gc-sections \
 	-Wl,-z,noseparate-code \

@@ -33,7 +33,7 @@
 #include "plugin/state/comm.h"
 
 /* Makes one operation in 2^level keep its children's records from now on, in
- * all communicators. Any thread. */
+ * all communicators. `level` is NCS_LEVEL_MAX at most. Any thread. */
 void ncs_sampling_set_level(unsigned level);
 
 /* Prepares a communicator, at init, before it is published. `slow_ns` is the

@@ -198,7 +198,7 @@ NCS_STEP_INLINE uint64_t ncs_step_start(struct ncs_comm *comm,
  * step's. */
 static inline uint32_t ncs_step_transition(unsigned state)
 {
-	static const uint32_t transitions[32] = {
+	static const _Alignas(64) uint32_t transitions[32] = {
 		[NCCL_STATE_STEP_SEND_GPU_WAIT] = NCS_STEP_TRANSITION(
 			NCS_CHANNEL_SEND_GPU_WAIT, 1u, 0u, 0u),
 		[NCCL_STATE_STEP_SEND_PEER_WAIT] = NCS_STEP_TRANSITION(

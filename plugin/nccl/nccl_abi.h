@@ -413,7 +413,7 @@ NCCL_STRUCT(nccl_ce_batch, 24, NCCL_CE_BATCH);
 /* Version 7. */
 #define NCCL_KERNEL_PHASE(X, S) \
 	X(S, uint8_t, channel, 0) \
-	X(S, uint8_t, phase, 1) /* 0 sync, 1 compute, 2 sync */ \
+	X(S, uint8_t, phase, 1) /* 0 first sync, 1 compute, 2 last */ \
 	X(S, const char *, phase_name, 8) \
 	X(S, uint64_t, gpu_timer_ns, 16)
 NCCL_STRUCT(nccl_kernel_phase, 24, NCCL_KERNEL_PHASE);

@@ -103,9 +103,9 @@ struct ncs_archive_job {
 };
 
 /* Removes files of the ring beyond half of the limit, the oldest first, and folders of
- * jobs beyond the limit: those without a finding first, of these the oldest. Of jobs that
- * run, as `is_running` tells, the oldest files go last. `told` is told each folder.
- * Either may be NULL. Goes on after an error. Returns 0 or the first -errno. */
+ * jobs beyond the limit: those without a finding first, of these the oldest. The oldest
+ * files of jobs that run, as `is_running` tells, go last. `told` is told each folder, also
+ * those that stay. Either may be NULL. Goes on after an error. Returns 0 or the first -errno. */
 int ncs_archive_trim(const struct ncs_archive *archive,
 		     bool (*is_running)(void *context, const char *folder),
 		     void (*told)(void *context,

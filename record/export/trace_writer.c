@@ -26,8 +26,10 @@ static struct ncs_trace_word *add_word(struct ncs_trace_writer *writer,
 	if (ncs_array_reserve(&writer->words, &writer->word_capacity,
 			      (size_t)writer->word_count + 1,
 			      sizeof(struct ncs_trace_word *)) != 0 ||
-	    ncs_hash_table_insert_name(&writer->texts, &word->link,
-				       word->text) != 0) {
+	    /* An empty text has a number of its own: 0 is none's. */
+	    (word->number > 0 &&
+	     ncs_hash_table_insert_name(&writer->texts, &word->link,
+					word->text) != 0)) {
 		free(word);
 		return NULL;
 	}
@@ -57,6 +59,8 @@ static void release(struct ncs_trace_writer *writer)
 {
 	ncs_hash_table_sweep(&writer->texts, NULL, 0);
 	ncs_hash_table_release(&writer->texts);
+	if (writer->word_count > 0)
+		free(writer->words[0]);
 	free(writer->words);
 	free(writer->tracks);
 	free(writer);

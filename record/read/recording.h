@@ -204,8 +204,8 @@ struct ncs_batch {
 	uint64_t drained_ns;
 };
 
-/* A pass over the records of all ranks. Records of one recording come in the order in which they were drained;
- * several recordings are merged by drained_ns. Chunks in which nothing ended
+/* A pass over the records of all ranks. Records of one recording come in the order in
+ * which they were drained; several recordings are merged by drained_ns. Chunks in which nothing ended
  * from from_ns to until_ns are left out; chunks at the borders come whole.
  * Several passes of a recording may be open. ncs_recording_pass_open() returns
  * NULL if there is no memory. */

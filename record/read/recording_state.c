@@ -9,7 +9,6 @@
 #include "record/read/recording_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "ncclstat/abi_header.h"
 #include "record/format/peaks_chunk.h"
@@ -135,31 +134,6 @@ static bool is_next(const struct ncs_state_part *part,
 	       !(part->head.flags & NCS_STATE_LAST) == !is_last;
 }
 
-/* Keeps all parts of a state. */
-static int keep(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-		struct state_chunks group, struct ncs_state_parts *parts)
-{
-	struct ncs_state_part part, first;
-
-	for (size_t i = 0; i < group.count; i++) {
-		struct ncs_chunk_ref at = rank->states.at[group.first + i];
-		struct ncs_payload payload =
-			ncs_recording_payload(recording, at, NULL);
-
-		if (!ncs_state_part_read(payload.bytes, payload.size,
-					 rank->recorded.segment_bytes, &part))
-			return NCS_RECORDED_DAMAGED;
-		if (i == 0)
-			first = part;
-		if (!is_next(&part, &first, group, i))
-			return NCS_RECORDED_DAMAGED;
-		if (ncs_state_parts_add(parts, &part, payload.bytes,
-					payload.size) != 0)
-			return -ENOMEM;
-	}
-	return NCS_RECORDED_YES;
-}
-
 /* --- The state in memory -------------------------------------------------- */
 
 void ncs_recording_release_state(struct ncs_recording *recording,
@@ -195,6 +169,36 @@ static int pay(struct ncs_recording *recording, struct ncs_rank_entry *rank)
 			return -ENOMEM;
 	}
 	state->paid = due;
+	return NCS_RECORDED_YES;
+}
+
+/* Keeps all parts of a state, each of which is paid for. Returns an enum ncs_recorded or
+ * -ENOMEM. */
+static int keep(struct ncs_recording *recording, struct ncs_rank_entry *rank,
+		struct state_chunks group, struct ncs_state_parts *parts)
+{
+	struct ncs_state_part part, first;
+	int result;
+
+	for (size_t i = 0; i < group.count; i++) {
+		struct ncs_chunk_ref at = rank->states.at[group.first + i];
+		struct ncs_payload payload =
+			ncs_recording_payload(recording, at, NULL);
+
+		if (!ncs_state_part_read(payload.bytes, payload.size,
+					 rank->recorded.segment_bytes, &part))
+			return NCS_RECORDED_DAMAGED;
+		if (i == 0)
+			first = part;
+		if (!is_next(&part, &first, group, i))
+			return NCS_RECORDED_DAMAGED;
+		if (ncs_state_parts_add(parts, &part, payload.bytes,
+					payload.size) != 0)
+			return -ENOMEM;
+		result = pay(recording, rank);
+		if (result != NCS_RECORDED_YES)
+			return result;
+	}
 	return NCS_RECORDED_YES;
 }
 
@@ -243,8 +247,6 @@ static int keep_state(struct ncs_recording *recording,
 	if (result == NCS_RECORDED_YES &&
 	    !ncs_kept_state_is_of(&state->kept, &rank->recorded))
 		result = NCS_RECORDED_DAMAGED;
-	if (result == NCS_RECORDED_YES)
-		result = pay(recording, rank);
 	if (result != NCS_RECORDED_YES) {
 		ncs_recording_release_state(recording, rank);
 		return result;

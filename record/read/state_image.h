@@ -65,7 +65,7 @@ int ncs_state_parts_add(struct ncs_state_parts *parts,
 bool ncs_state_parts_next(const struct ncs_state_parts *parts, size_t *at,
 			  struct ncs_state_part *part);
 
-/* Forget the parts. Of the first one their memory stays for those that come next,
+/* Forget the parts. The first function keeps their memory for those that come next,
  * which are as large in most cases. */
 void ncs_state_parts_forget(struct ncs_state_parts *parts);
 void ncs_state_parts_release(struct ncs_state_parts *parts);

@@ -40,8 +40,12 @@ char *ncs_process_text(uint32_t pid, const char *name, size_t *bytes)
 
 	*bytes = 0;
 	do {
-		if (ncs_array_reserve(&text, &capacity, *bytes + 4096, 1) != 0)
+		if (ncs_array_reserve(&text, &capacity, *bytes + 4096, 1) !=
+		    0) {
+			free(text);
+			text = NULL;
 			break;
+		}
 		got = file ? fread(text + *bytes, 1, capacity - *bytes - 1,
 				   file) :
 			     0;

@@ -145,6 +145,11 @@ void ncs_config_file_parse(const char *path, FILE *file,
 		snprintf(why, sizeof(why), ":%u: %s", number, error);
 		complain(complaints, path, why);
 	}
+	if (!feof(file)) {
+		snprintf(why, sizeof(why), ": not read to its end: %s",
+			 strerror(errno));
+		complain(complaints, path, why);
+	}
 	free(text);
 }
 
@@ -184,6 +189,8 @@ static FILE *open_trusted(const char *path, mode_t *mode, const char **why)
 	if (!*why) {
 		*mode = status.st_mode & 0777;
 		file = fdopen(fd, "r");
+		if (!file)
+			*why = strerror(errno);
 	}
 	if (!file)
 		close(fd);
@@ -292,7 +299,8 @@ static int write_file(int descriptor, mode_t mode, FILE *from,
 		return error;
 	}
 	ncs_config_file_merge(file, from, options);
-	if (from && ferror(from))
+	/* Without memory for a line, there is no error of the file. */
+	if (from && !feof(from))
 		error = -EIO;
 	if (!error && (fflush(file) != 0 || fchmod(descriptor, mode) != 0 ||
 		       fsync(descriptor) != 0))

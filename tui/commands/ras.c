@@ -54,8 +54,9 @@ static void connect_to(struct connection *connection, const char *address)
 		socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	setsockopt(connection->socket, SOL_SOCKET, SO_SNDTIMEO, &patience,
 		   sizeof(patience));
-	if (connect(connection->socket, &to.any, bytes) != 0)
-		connection->error = -errno;
+	if (connection->socket < 0 ||
+	    connect(connection->socket, &to.any, bytes) != 0)
+		connection->error = errno == EINPROGRESS ? -ETIMEDOUT : -errno;
 }
 
 /* Receives some bytes, for json_load_callback(). Returns 0 at the end, and after an

@@ -15,11 +15,17 @@
 
 uint64_t ncs_grid_id(const char *text)
 {
-	uint64_t id = 0;
+	size_t length = strlen(text);
+	uint64_t id = length;
 
-	do
-		id = ncs_hash_add(id, (unsigned char)*text);
-	while (*text++);
+	/* It is computed for each row of a screen. */
+	for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
+		uint64_t word = 0;
+
+		memcpy(&word, text + i,
+		       length - i < sizeof(word) ? length - i : sizeof(word));
+		id = ncs_hash_add(id, word);
+	}
 	return id;
 }
 

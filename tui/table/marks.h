@@ -24,7 +24,7 @@ struct ncs_grid_key {
 	int peer;
 };
 
-/* Returns the number that stands for a text in names of rows; not 0. */
+/* Returns the number that stands for a text in names of rows. */
 uint64_t ncs_grid_id(const char *text);
 
 /* Gets the name of a row of the model. */

@@ -126,7 +126,7 @@ static double amount_of(const struct ncs_value *value)
 	}
 }
 
-static bool compares(const struct ncs_value *value, char operator,
+static bool compares(const struct ncs_value *value, char relation,
 		     bool or_equal, const char *wanted)
 {
 	char cell[TEXT_MAX];
@@ -135,10 +135,10 @@ static bool compares(const struct ncs_value *value, char operator,
 	if (value->kind == NCS_VALUE_NONE)
 		return false;
 	ncs_format_value(cell, sizeof(cell), value, 0, false);
-	if (operator == ':' && strcasestr(cell, wanted) &&
+	if (relation == ':' && strcasestr(cell, wanted) &&
 	    value->kind != NCS_VALUE_NUMBER)
 		return true;
-	if (operator == '=' && value->kind == NCS_VALUE_TEXT)
+	if (relation == '=' && value->kind == NCS_VALUE_TEXT)
 		return strcasecmp(cell, wanted) == 0 ||
 		       (strncasecmp(cell, wanted, strlen(wanted)) == 0 &&
 			cell[strlen(wanted)] == ':');
@@ -147,21 +147,21 @@ static bool compares(const struct ncs_value *value, char operator,
 		return false;
 	other = own;
 	own = amount_of(value);
-	if (operator == '>' || operator == '<')
-		return (operator == '>' ? own > other : own < other) ||
+	if (relation == '>' || relation == '<')
+		return (relation == '>' ? own > other : own < other) ||
 		       (or_equal && own == other);
 	return own == other || strcasecmp(cell, wanted) == 0;
 }
 
 /* Cuts "late>=5ms" behind the title. Returns the value, or NULL if the word is none of
  * this kind. */
-static const char *split(char *word, char *operator, bool * or_equal)
+static const char *split(char *word, char *relation, bool *or_equal)
 {
 	char *at = word + strcspn(word, "=:<>");
 
 	if (at == word || !*at)
 		return NULL;
-	*operator= * at;
+	*relation = *at;
 	*at++ = '\0';
 	*or_equal = *at == '=';
 	return at + *or_equal;
@@ -177,13 +177,13 @@ static bool has_word(const struct ncs_grid_row *row, const char *text,
 	struct ncs_value value = { 0 };
 	const char *wanted;
 	bool or_equal;
-	char operator;
+	char relation;
 
 	if (strcasestr(text, word))
 		return true;
 	if (row->unreadable)
 		return false;
-	wanted = split(word, &operator, & or_equal);
+	wanted = split(word, &relation, &or_equal);
 	if (!wanted && isdigit((unsigned char)next[0]) &&
 	    get_cell(&row->row, word, &value)) {
 		bool matches = compares(&value, '=', false, next);
@@ -194,7 +194,7 @@ static bool has_word(const struct ncs_grid_row *row, const char *text,
 	if (!wanted || !get_cell(&row->row, word, &value))
 		return false;
 	/* Nothing is typed yet. */
-	return !wanted[0] || compares(&value, operator, or_equal, wanted);
+	return !wanted[0] || compares(&value, relation, or_equal, wanted);
 }
 
 /* Takes the next word off a text; "" at its end. */
@@ -241,13 +241,13 @@ bool ncs_row_matches(const struct ncs_grid_row *row, const char *query)
 void ncs_row_query_hint(enum ncs_view view, const char *query, char *text,
 			size_t size)
 {
-	char copy[TEXT_MAX], *rest = copy, *word, operator;
+	char copy[TEXT_MAX], *rest = copy, *word, relation;
 	struct ncs_nearest nearest;
 	bool or_equal;
 
 	snprintf(copy, sizeof(copy), "%s", query);
 	while ((word = strsep(&rest, " |"))) {
-		if (!split(word, &operator, & or_equal) ||
+		if (!split(word, &relation, &or_equal) ||
 		    strcasecmp(word, "host") == 0 ||
 		    ncs_column_find(view, word) ||
 		    ncs_column_find(NCS_VIEW_RANK, word))

@@ -40,8 +40,9 @@ struct sim_source {
 };
 
 /* Computes a job; stops the program if there is no memory. A job without a number of
- * steps goes on as far as passes come. All ranks are alive for ever; the process of a rank has pid 1000 plus the rank, and 100 more for each
- * number of the job before its own. Free it with sim_source_free(). */
+ * steps goes on as far as passes come. All ranks are alive for ever;
+ * the process of a rank has pid 1000 plus the rank, and 100 more for each number of the job
+ * before its own. Free it with sim_source_free(). */
 struct sim_source *sim_source_new(const struct sim_options *options);
 void sim_source_free(struct sim_source *self);
 

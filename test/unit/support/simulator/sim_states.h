@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a simulated job of SIM_CALLS or SIM_LOOP: the contents of each rank's segment at
- * any time, without records. Time begins at 0 and advances with the passes.
+/* The states of a simulated job of SIM_CALLS or SIM_LOOP: the contents of each rank's
+ * segment at any time, without records. Time begins at 0 and advances with the passes.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_STATES_H
 #define NCS_TEST_UNIT_SUPPORT_SIMULATOR_SIM_STATES_H
