@@ -107,7 +107,7 @@ static struct sent sent_by(const struct ncs_rank *rank)
 	struct sent sent = { 0 };
 
 	/* The rank has said the same since then: its channels need no look. */
-	if (!base || base->taken_ns >= rank->same_ns)
+	if (!base || base->taken_ns >= rank->unchanged_since_ns)
 		return sent;
 	for (size_t k = 0; k < rank->now.channel_count; k++) {
 		const struct ncs_channel_counters *before =

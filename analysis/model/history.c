@@ -273,7 +273,7 @@ past_counters(const struct ncs_past_counters *past, size_t index)
 
 static int past_take(struct ncs_past_counters *past,
 		     const struct ncs_snapshot *snapshot, uint64_t apart_ns,
-		     uint64_t same_ns)
+		     uint64_t unchanged_since_ns)
 {
 	const struct ncs_counters *newest = past_counters(past, 0);
 	struct ncs_counters *to = &past->at[past->next];
@@ -281,12 +281,12 @@ static int past_take(struct ncs_past_counters *past,
 
 	if (newest && snapshot->taken_ns < newest->taken_ns + apart_ns)
 		return 0;
-	if (!newest || newest->taken_ns < same_ns) {
+	if (!newest || newest->taken_ns < unchanged_since_ns) {
 		error = counters_copy(to, snapshot);
 		if (!error)
 			error = copy_times(to, snapshot);
 	} else {
-		if (to->taken_ns < same_ns)
+		if (to->taken_ns < unchanged_since_ns)
 			error = copy_set(to, newest);
 		if (!error)
 			set_times(to, snapshot);
@@ -327,19 +327,20 @@ static void note_time(struct ncs_history *history,
 }
 
 int ncs_history_take(struct ncs_history *history,
-		     const struct ncs_snapshot *snapshot, uint64_t same_ns)
+		     const struct ncs_snapshot *snapshot,
+		     uint64_t unchanged_since_ns)
 {
 	int error = 0;
 
 	note_time(history, snapshot);
-	if (history->latest.taken_ns < same_ns)
+	if (history->latest.taken_ns < unchanged_since_ns)
 		error = counters_copy(&history->latest, snapshot);
 	else
 		set_times(&history->latest, snapshot);
 	for (unsigned i = 0; i < NCS_WINDOWS_FIXED && !error; i++)
 		error = past_take(&history->past[i], snapshot,
 				  ncs_window_ns(NCS_WINDOW_10_S + i) / 4,
-				  same_ns);
+				  unchanged_since_ns);
 	return error;
 }
 

@@ -110,11 +110,12 @@ void ncs_history_release(struct ncs_history *history);
 
 /* Adds the counters of a snapshot. Snapshots must come in the order of time.
  * Add a snapshot only once a later one has come: rates are computed for the
- * later one. Since same_ns, which is not 0, all snapshots that were added
+ * later one. Since unchanged_since_ns, which is not 0, all snapshots that were added
  * counted the same but for times. Returns 0, or -ENOMEM if the counters of this
  * one are missing. */
 int ncs_history_take(struct ncs_history *history,
-		     const struct ncs_snapshot *snapshot, uint64_t same_ns);
+		     const struct ncs_snapshot *snapshot,
+		     uint64_t unchanged_since_ns);
 
 /* Begins NCS_WINDOW_MARK at this snapshot. Returns 0, or -ENOMEM if there is no
  * mark now. */

@@ -152,7 +152,7 @@ double ncs_rank_operations_rate(const struct ncs_rank *rank)
 	uint64_t now = 0, base = 0;
 
 	if (rank->base && rank->base != &rank->history.birth &&
-	    rank->base->taken_ns >= rank->same_ns)
+	    rank->base->taken_ns >= rank->unchanged_since_ns)
 		return ncs_rank_rate(rank, 0, 0);
 	for (size_t i = 0; rank->base && i < NCS_FUNCTION_COUNT; i++) {
 		now += rank->now.functions[i].operations;

@@ -37,7 +37,8 @@ struct ncs_rank {
 	uint32_t serial;
 	size_t place;     /* in model->ranks */
 	size_t next_id;   /* in model->by_id, of the source's next; a guess */
-	uint64_t same_ns; /* since when `now` has said the same but for times */
+	/* Since when `now` says nothing else but for times. */
+	uint64_t unchanged_since_ns;
 	/* The functions in which it has sequence numbers: bits by enum
 	 * ncs_function_id. */
 	uint64_t functions;

@@ -110,7 +110,7 @@ static int take_past(struct ncs_rank *rank, const struct ncs_snapshot *taken,
 
 	if (has_past)
 		return ncs_history_take(&rank->history, &rank->now,
-					rank->same_ns);
+					rank->unchanged_since_ns);
 	ncs_history_begin(&rank->history,
 			  born_ns <= taken->taken_ns ? born_ns : 0);
 	if (marked_ns == 0 || born_ns > marked_ns)
@@ -358,7 +358,7 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	rank->now = *taken;
 	*taken = old;
 	/* Later than all counters before, whose clock may have been ahead. */
-	rank->same_ns =
+	rank->unchanged_since_ns =
 		larger(rank->now.taken_ns, rank->history.greatest_ns + 1);
 	note_functions(rank);
 	ncs_rank_find_base(rank, model->window);
@@ -404,7 +404,8 @@ int ncs_rank_stay(struct ncs_rank *rank, const struct ncs_model *model,
 		return 0;
 	rank->has_moved = false;
 	take_clock(rank, sample);
-	error = ncs_history_take(&rank->history, &rank->now, rank->same_ns);
+	error = ncs_history_take(&rank->history, &rank->now,
+				 rank->unchanged_since_ns);
 	ncs_snapshot_advance(&rank->now,
 			     ncs_clock_ns(&rank->clock, rank->created),
 			     sample->taken_ns, sample->alive_ns);

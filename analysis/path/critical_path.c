@@ -242,10 +242,10 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->ranks = calloc(options->rank_count + 1, sizeof(*path->ranks));
 	path->members =
 		calloc(options->owner_count + 1, sizeof(*path->members));
-	path->beside = calloc(1, path->finished_bytes);
-	path->beside_end = calloc(1, path->finished_bytes);
+	path->overlap = calloc(1, path->finished_bytes);
+	path->overlap_end = calloc(1, path->finished_bytes);
 	if (ncs_path_nodes_init(path) && path->ranks && path->members &&
-	    path->beside && path->beside_end && init_owners(path)) {
+	    path->overlap && path->overlap_end && init_owners(path)) {
 		for (size_t k = 1; k < path->run_count; k++)
 			init_scenario(path, k);
 		return path;
@@ -274,8 +274,8 @@ void ncs_path_free(struct ncs_path *path)
 	ncs_path_nodes_release(&path->nodes);
 	free(path->ranks);
 	free(path->members);
-	free(path->beside);
-	free(path->beside_end);
+	free(path->overlap);
+	free(path->overlap_end);
 	free(path->arrivals);
 	free(path->part_times);
 	free(path->part_ranks);
@@ -372,33 +372,33 @@ static void note_step(struct ncs_path *path,
 
 /* Makes a node of the arrival at a send beside which its rank goes on, if there is
  * one among the parts at hand. Returns its part, or `count`. */
-static size_t explain_beside(struct ncs_path *path,
-			     const struct pending_operation *pending,
-			     const struct ncs_part *parts, size_t count)
+static size_t explain_overlap(struct ncs_path *path,
+			      const struct pending_operation *pending,
+			      const struct ncs_part *parts, size_t count)
 {
-	struct ncs_path_finished *beside = path->beside;
+	struct ncs_path_finished *overlap = path->overlap;
 	const struct ncs_path_arrival *arrival;
 	struct ncs_path_node *nodes;
 	size_t i = 0;
 
-	while (i < count && !path->arrivals[i].is_beside)
+	while (i < count && !path->arrivals[i].send_overlaps)
 		i++;
 	if (i == count)
 		return count;
 	arrival = &path->arrivals[i];
-	memset(beside, 0, path->finished_bytes);
+	memset(overlap, 0, path->finished_bytes);
 	nodes = ncs_path_nodes_add(path, &pending->operation,
-				   &beside->operation);
-	beside->at_ns = beside->least_ns = arrival->at_ns;
-	beside->owner = (uint32_t)parts[i].owner;
-	beside->number = arrival->number;
-	beside->call_ns = arrival->call_ns;
-	beside->is_send = true;
+				   &overlap->operation);
+	overlap->at_ns = overlap->least_ns = arrival->at_ns;
+	overlap->owner = (uint32_t)parts[i].owner;
+	overlap->number = arrival->number;
+	overlap->call_ns = arrival->call_ns;
+	overlap->is_send = true;
 	for (size_t k = 0; k < path->run_count; k++) {
-		beside->runs[k].end_ns =
+		overlap->runs[k].end_ns =
 			ncs_path_arrival_ns(path, k, &parts[i], arrival);
 		ncs_path_explain(path, k, &parts[i], arrival,
-				 beside->runs[k].end_ns, &nodes[k]);
+				 overlap->runs[k].end_ns, &nodes[k]);
 	}
 	return i;
 }
@@ -415,7 +415,7 @@ static void process(struct ncs_path *path, struct pending_operation *pending,
 			       pending->place + index;
 	struct ncs_path_start start;
 	struct ncs_path_node *nodes;
-	size_t beside;
+	size_t overlap;
 	double last_ns = -INFINITY;
 
 	ncs_path_arrive(path, parts, part_times, count, place, &start);
@@ -425,7 +425,7 @@ static void process(struct ncs_path *path, struct pending_operation *pending,
 				   &start.ready.operation);
 	for (size_t k = 0; k < path->run_count; k++)
 		find_last(path, pending, role, parts, k, &start, &nodes[k]);
-	beside = explain_beside(path, pending, parts, count);
+	overlap = explain_overlap(path, pending, parts, count);
 	if (role == ROLE_WAITED_FOR)
 		note_waited_for(path, pending, &start, parts);
 	/* Report first: storing the ends may reuse places that the arrivals
@@ -440,8 +440,8 @@ static void process(struct ncs_path *path, struct pending_operation *pending,
 		ncs_path_finished_add(path, &start.ready, &pending->edits,
 				      &part_times[i], &path->arrivals[i]);
 	}
-	if (beside < count)
-		ncs_path_keep_beside(path, &path->arrivals[beside]);
+	if (overlap < count)
+		ncs_path_keep_overlap(path, &path->arrivals[overlap]);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
 	note_step(path, pending, &start, &path->arrivals[start.last[0]],
 		  ncs_larger(last_ns, start.ready.ns));

@@ -49,8 +49,8 @@ static bool is_near(double a_ns, double b_ns)
 
 /* Returns whether a rank has gone on with another operation while it sent: it came
  * to that before the send was over, and not in one launch with it. */
-static bool is_beside(double send_ns, double send_end_ns, double other_ns,
-		      double other_end_ns)
+static bool send_overlaps(double send_ns, double send_end_ns, double other_ns,
+			  double other_end_ns)
 {
 	return send_ns < other_ns + NEAR_NS &&
 	       other_ns + NEAR_NS < send_end_ns &&
@@ -75,10 +75,11 @@ static void learn(struct ncs_path *path, const struct ncs_part *part,
 	line->operations++;
 	line->transfers += (part->flags & NCS_PART_P2P) != 0;
 	lines->sends_overlap |=
-		arrival->is_send ? is_beside(at_ns, end_ns, rank->other_ns,
-					     rank->other_end_ns) :
-				   is_beside(rank->send_ns, rank->send_end_ns,
-					     at_ns, end_ns);
+		arrival->is_send ?
+			send_overlaps(at_ns, end_ns, rank->other_ns,
+				      rank->other_end_ns) :
+			send_overlaps(rank->send_ns, rank->send_end_ns, at_ns,
+				      end_ns);
 	if (arrival->is_send && end_ns >= rank->send_end_ns) {
 		rank->send_ns = at_ns;
 		rank->send_end_ns = end_ns;
@@ -167,9 +168,9 @@ static void find_in_line(struct ncs_path *path, const struct ncs_part *part,
 	is_queued = arrival->is_send && send && at_ns < send->at_ns + NEAR_NS;
 	if (path->options.learns)
 		learn(path, part, times, arrival);
-	arrival->is_beside = arrival->is_send && part->peer != part->rank &&
-			     path->options.lines->sends_overlap;
-	if (!arrival->is_beside)
+	arrival->send_overlaps = arrival->is_send && part->peer != part->rank &&
+				 path->options.lines->sends_overlap;
+	if (!arrival->send_overlaps)
 		return;
 	arrival->earliest = NULL;
 	arrival->is_guessed = is_queued;
@@ -319,12 +320,12 @@ static void find_predecessors(struct ncs_path *path,
 	arrival->at_ns = entry.arrival_ns;
 	arrival->call_ns = arrival->base_ns = entry.call_ns;
 	arrival->begin_ns = entry.begin_ns;
-	arrival->is_beside = arrival->is_send = arrival->is_guessed = false;
+	arrival->send_overlaps = arrival->is_send = arrival->is_guessed = false;
 	arrival->comm_gap_ns = 0;
 	arrival->number = 0;
 	if (path->options.lines && member->rank->has_transfers)
 		find_in_line(path, part, times, arrival);
-	if (!arrival->is_beside)
+	if (!arrival->send_overlaps)
 		find_predecessor(path, &entry,
 				 ended_before(path, part, times, member),
 				 arrival);

@@ -112,8 +112,8 @@ static int find_place(struct ncs_path *path, struct ncs_path_rank *rank,
 
 /* Remembers the end of a send beside which its rank goes on: the next one may be
  * queued behind it. Returns 0 or -ENOMEM. */
-static int end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
-		      const struct ncs_path_finished *finished)
+static int end_overlap(const struct ncs_path *path, struct ncs_path_rank *rank,
+		       const struct ncs_path_finished *finished)
 {
 	if (!rank->send) {
 		rank->send = calloc(1, path->finished_bytes);
@@ -177,10 +177,10 @@ void ncs_path_finished_add(struct ncs_path *path,
 {
 	struct ncs_path_rank *rank = path->members[times->owner].rank;
 	struct ncs_path_finished *latest = path->members[times->owner].latest;
-	struct ncs_path_finished *finished = path->beside_end;
+	struct ncs_path_finished *finished = path->overlap_end;
 	uint32_t place = 0;
 
-	if (!arrival->is_beside) {
+	if (!arrival->send_overlaps) {
 		if (!rank->overlaps) {
 			place = next_place(rank);
 		} else if (find_place(path, rank, arrival->at_ns, &place) !=
@@ -201,8 +201,8 @@ void ncs_path_finished_add(struct ncs_path *path,
 				&(struct ncs_path_before){ finished, 0 }, k);
 		}
 	}
-	if (arrival->is_beside) {
-		if (end_beside(path, rank, finished) != 0)
+	if (arrival->send_overlaps) {
+		if (end_overlap(path, rank, finished) != 0)
 			path->error = -ENOMEM;
 		return;
 	}
@@ -212,8 +212,8 @@ void ncs_path_finished_add(struct ncs_path *path,
 		memcpy(latest, finished, path->finished_bytes);
 }
 
-void ncs_path_keep_beside(struct ncs_path *path,
-			  const struct ncs_path_arrival *arrival)
+void ncs_path_keep_overlap(struct ncs_path *path,
+			   const struct ncs_path_arrival *arrival)
 {
 	struct ncs_path_rank *rank = arrival->member->rank;
 	uint32_t place;
@@ -222,7 +222,7 @@ void ncs_path_keep_beside(struct ncs_path *path,
 		path->error = -ENOMEM;
 		return;
 	}
-	memcpy(ncs_path_finished_at(path, rank, place), path->beside,
+	memcpy(ncs_path_finished_at(path, rank, place), path->overlap,
 	       path->finished_bytes);
-	order(rank, place, path->beside->least_ns);
+	order(rank, place, path->overlap->least_ns);
 }

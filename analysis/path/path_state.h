@@ -215,7 +215,7 @@ struct ncs_path_arrival {
 	bool is_send;
 	uint32_t number; /* in the order of its rank's calls */
 	/* A send beside which its rank goes on. */
-	bool is_beside;
+	bool send_overlaps;
 	/* A queued send: its time since the predecessor may be waiting. */
 	bool is_guessed;
 	size_t place; /* among the parts that can be compared, or NO_PLACE */
@@ -300,7 +300,7 @@ struct ncs_path {
 	size_t room; /* capacity of these three */
 	/* The arrival and the end of the send at hand beside which its rank
 	 * goes on. */
-	struct ncs_path_finished *beside, *beside_end;
+	struct ncs_path_finished *overlap, *overlap_end;
 	struct ncs_heap deferred; /* parts, by time */
 	uint64_t deferred_count;  /* number so far; gives their order */
 	struct ncs_path_report report;
@@ -425,10 +425,10 @@ void ncs_path_finished_add(struct ncs_path *path,
 			   const struct ncs_part_times *times,
 			   const struct ncs_path_arrival *arrival);
 
-/* Remembers the arrival at a send beside which its rank goes on, as path->beside has it, as
+/* Remembers the arrival at a send beside which its rank goes on, as path->overlap has it, as
  * what the rank has done. */
-void ncs_path_keep_beside(struct ncs_path *path,
-			  const struct ncs_path_arrival *arrival);
+void ncs_path_keep_overlap(struct ncs_path *path,
+			   const struct ncs_path_arrival *arrival);
 
 /* --- Arrivals, rank by rank: path_arrivals.c ------------------------------ */
 

@@ -394,7 +394,7 @@ TEST(counts_that_stay_the_same_are_kept_as_if_they_were_copied)
 	struct ncs_snapshot *now = &rank->snapshot;
 	struct ncs_class_view *view =
 		scripted_class(rank, NCS_FUNCTION_ALL_REDUCE, 4096, 1, 2);
-	uint64_t same_ns = 0;
+	uint64_t unchanged_since_ns = 0;
 
 	scripted_pass(&scripted, BORN); /* which completes the snapshot */
 	for (uint64_t i = 0; i < 300; i++) {
@@ -403,7 +403,7 @@ TEST(counts_that_stay_the_same_are_kept_as_if_they_were_copied)
 
 		now->taken_ns = BORN + i * SECOND;
 		if (works || i == 0) {
-			same_ns = now->taken_ns;
+			unchanged_since_ns = now->taken_ns;
 			work(1, 1);
 			view->operations++;
 			time_operations(1, 1000 * (i + 1));
@@ -411,7 +411,8 @@ TEST(counts_that_stay_the_same_are_kept_as_if_they_were_copied)
 		}
 		channel->time_ns[NCS_CHANNEL_SEND_GPU_WAIT] += SECOND;
 		now->proxy.time_ns[1] += SECOND;
-		assert_int_equal(ncs_history_take(&told, now, same_ns), 0);
+		assert_int_equal(
+			ncs_history_take(&told, now, unchanged_since_ns), 0);
 		assert_int_equal(ncs_history_take(&copied, now, UINT64_MAX), 0);
 		for (unsigned window = 0; window < NCS_WINDOW_START; window++)
 			assert_same_counters(ncs_history_base(&told, window,
