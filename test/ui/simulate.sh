@@ -81,8 +81,8 @@ sys.exit("rank 3 is missing")' "$tmp/json"
 }
 
 # Nothing tells how far the clocks of NVLink's hosts are apart: a rank that costs 23 %
-# is not found, and not said to cost anything else. With the first seed, the spread of its
-# works makes other sentences come first.
+# is not found, and not said to cost anything else. With the first seed, another reason is
+# told for which a cost is not known.
 far_clocks_tell_no_cost() {
 	mkdir "$tmp/far"
 	simulate 0 -s2 -n600 -u -l1:3000 "$tmp/far" || return
