@@ -116,7 +116,7 @@ void *ncs_hash_table_next(const void *item)
 	return with_hash(link->next, link->hash);
 }
 
-static uint64_t hash_of_name(const char *name, size_t length)
+uint64_t ncs_hash_of_name(const char *name, size_t length)
 {
 	uint64_t hash = length;
 
@@ -137,14 +137,14 @@ int ncs_hash_table_insert_name(struct ncs_hash_table *table,
 {
 	item->name = name;
 	return ncs_hash_table_insert(table, &item->link,
-				     hash_of_name(name, strlen(name)));
+				     ncs_hash_of_name(name, strlen(name)));
 }
 
 void *ncs_hash_table_find_name(const struct ncs_hash_table *table,
 			       const char *name, size_t length)
 {
 	struct ncs_name_link *item =
-		ncs_hash_table_first(table, hash_of_name(name, length));
+		ncs_hash_table_first(table, ncs_hash_of_name(name, length));
 
 	while (item && (strlen(item->name) != length ||
 			memcmp(item->name, name, length) != 0))

@@ -52,6 +52,9 @@ void *ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash);
 /* Returns the next item with the same hash, or NULL if there is none. */
 void *ncs_hash_table_next(const void *item);
 
+/* Returns the hash of a name of `length` bytes, for one run of the program. */
+uint64_t ncs_hash_of_name(const char *name, size_t length);
+
 /* The link of an item that is found by its name, which stays where it is. */
 struct ncs_name_link {
 	struct ncs_hash_link link; /* the first member */

@@ -6,27 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/hash_table.h"
 #include "analysis/base/timings.h"
 #include "analysis/diagnosis/finding.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/views/timeline.h"
 #include "shm/array.h"
-#include "shm/hash.h"
 
 uint64_t ncs_grid_id(const char *text)
 {
-	size_t length = strlen(text);
-	uint64_t id = length;
-
-	/* It is computed for each row of a screen. */
-	for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
-		uint64_t word = 0;
-
-		memcpy(&word, text + i,
-		       length - i < sizeof(word) ? length - i : sizeof(word));
-		id = ncs_hash_add(id, word);
-	}
-	return id;
+	return ncs_hash_of_name(text, strlen(text));
 }
 
 static void key_of_channel(const struct ncs_channel_view *channel,
