@@ -247,8 +247,8 @@ static int add_tables(struct ncs_fleet_node *node)
 	return error;
 }
 
-/* Writes in the end of a look, which is at this place in what will be written next,
- * how long its chunks are now, and whose it is; counts it. */
+/* Writes into a look's last chunk, at this place of what is written next, how long its
+ * chunks are now and which node's it is. Counts the look. */
 static void end_look(struct ncs_fleet_node *node, size_t end, uint64_t chunks)
 {
 	struct ncs_fleet_file *file = &node->file;
@@ -268,7 +268,7 @@ static void end_look(struct ncs_fleet_node *node, size_t end, uint64_t chunks)
 	kept->looks++;
 }
 
-/* Makes the bytes to be written of a look. */
+/* Makes the bytes of a look that are to be written. */
 static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 		      size_t size)
 {

@@ -13,7 +13,7 @@
 
 #define TIME_NS UINT64_C(10000000000)
 #define OUTPUT_MAX ((size_t)16 << 20)
-/* A tool's answer is looked for that often. */
+/* The longest wait of one turn for a tool's answer. */
 #define TURN_MS 20
 
 static int say_no_memory(const struct ncs_lookup *lookup)

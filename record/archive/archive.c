@@ -317,9 +317,9 @@ static int add(struct ncs_entries *entries, const struct ncs_entry *file)
 	return ncs_entries_add(entries, file->path, &stat);
 }
 
-/* Sets of a folder its bytes, and what is freed with it: files that the ring does not
- * have, which are the first `ring` of those counted. Adds its files to these, each
- * once. */
+/* Finds the bytes of a folder, and those that are freed with it: of files that the ring
+ * does not have. The ring's are the first `ring` of those counted. Adds the folder's files
+ * to these, each once. */
 static int look_into(struct ncs_entry *folder, struct ncs_entries *counted,
 		     size_t ring)
 {

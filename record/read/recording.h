@@ -205,10 +205,10 @@ struct ncs_batch {
 };
 
 /* A pass over the records of all ranks. Records of one recording come in the order in
- * which they were drained; several recordings are merged by drained_ns. Chunks in which nothing ended
- * from from_ns to until_ns are left out; chunks at the borders come whole.
- * Several passes of a recording may be open. ncs_recording_pass_open() returns
- * NULL if there is no memory. */
+ * which they were drained; several recordings are merged by drained_ns. Chunks in which
+ * nothing ended from from_ns to until_ns are left out; chunks at the borders come whole.
+ * Several passes of a recording may be open. ncs_recording_pass_open() returns NULL if
+ * there is no memory. */
 struct ncs_recording_pass;
 struct ncs_recording_pass *
 ncs_recording_pass_open(struct ncs_recording *recording, uint64_t from_ns,

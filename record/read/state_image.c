@@ -155,8 +155,8 @@ void ncs_kept_state_release(struct ncs_kept_state *state)
 	ncs_state_parts_release(&state->change);
 }
 
-/* Writes the lines of all parts into the first `room` bytes of a segment, or
- * zeros. */
+/* Writes the lines of all parts, or zeros in their places, into the first `room` bytes of
+ * a segment. */
 static void lay(const struct ncs_state_parts *parts, char *bytes, size_t room,
 		bool zeros)
 {
